@@ -1,0 +1,31 @@
+//! `agent-sandbox-local`: a sandbox platform on one Linux machine.
+//!
+//! One binary, two roles: `serve` is the control plane, the gateway and the console's web server; `envd` runs inside each sandbox.
+
+mod envd;
+mod handover;
+mod serve;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(version, about)]
+struct Cli {
+    #[command(subcommand)]
+    role: Role,
+}
+
+#[derive(Subcommand)]
+enum Role {
+    /// Run the platform: control plane, gateway and console on one port.
+    Serve(serve::Args),
+    /// Run inside a sandbox; started by `serve`, which hands over what it needs on stdin.
+    Envd(envd::Args),
+}
+
+fn main() -> anyhow::Result<()> {
+    match Cli::parse().role {
+        Role::Serve(args) => serve::run(args),
+        Role::Envd(args) => envd::run(args),
+    }
+}

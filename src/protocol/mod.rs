@@ -1,0 +1,11 @@
+//! Bytes in, values out: everything the wire looks like, and nothing about how it is carried.
+//!
+//! No module here knows a browser, a socket or a clock. The client (wasm32) and the local platform (native) stand on the same
+//! definitions from the two ends of the wire, and both are tested natively.
+
+pub mod connect;
+pub mod envelope;
+pub mod filesystem;
+pub mod process;
+pub mod signature;
+pub mod utf8;

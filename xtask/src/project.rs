@@ -35,6 +35,11 @@ impl Project {
         self.target().join("release/agent-sandbox-local")
     }
 
+    /// Where the Python environments with other vendors' SDKs are.
+    pub fn peers(&self) -> PathBuf {
+        self.target().join("peers")
+    }
+
     /// A program run from the root of the checkout.
     pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);

@@ -132,7 +132,7 @@ fn python_environments(project: &Project) -> Result<()> {
         else {
             continue;
         };
-        let environment = project.target().join("peers").join(name);
+        let environment = project.peers().join(name);
         install_once(&requirements, &environment.join("installed.txt"), &format!("install the Python SDK of {name}"), || {
             run_quietly(project.command("python3").args(["-m", "venv", "--clear"]).arg(&environment))?;
             let pip = environment.join("bin/pip");

@@ -48,7 +48,9 @@ const CHECKS: &[Check] = &[
     Check {
         name: "vitest",
         run: |project, args| {
-            run_command(project.npm_tool("vitest").args(["run", "--config", "tests/vitest.config.ts"]).args(&args.vitest))
+            let mut vitest = project.npm_tool("vitest");
+            vitest.args(["run", "--config", "tests/vitest.config.ts"]).args(&args.vitest);
+            run_command(vitest.env("AGENT_SANDBOX_LOCAL", project.platform_binary()).env("PEER_ENVIRONMENTS", project.peers()))
         },
     },
 ];

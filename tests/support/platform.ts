@@ -1,83 +1,141 @@
-// Starts the local platform for a test and ends it with everything in it.
+/** Starting and stopping `agent-sandbox-local`, and finding what a stopped one left behind. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
+import { descendants, isAlive, type ProcessId } from "./processes.ts";
 
-/** The line the platform prints when it is ready. */
-export interface Ready {
-  apiUrl: string;
-  sandboxUrl: string;
-  sandboxHostUrl: string;
-  consoleUrl: string;
-  apiKey: string;
-  isolation: string;
-  pid: number;
+/** The platform's own JSON line. */
+export interface PlatformInfo {
+  /** Base of the control plane. */
+  readonly apiUrl: string;
+  /** Path form with placeholders, for runtimes. */
+  readonly sandboxUrl: string;
+  /** Host form with placeholders, for pages. */
+  readonly sandboxHostUrl: string;
+  /** The console with a single-use code in its fragment. */
+  readonly consoleUrl: string;
+  readonly apiKey: string;
+  readonly isolation: string;
+  readonly pid: number;
 }
 
-/** A platform that runs. */
-export interface RunningPlatform extends Ready {
-  /** Everything it wrote to stderr so far. */
+export interface PlatformOptions {
+  /** Where sandboxes are kept. Without it a temporary folder, gone after `stop`. */
+  dataDir?: string;
+  /** More arguments for `serve`. */
+  args?: string[];
+  /** More environment variables. */
+  env?: Record<string, string>;
+}
+
+export interface Platform {
+  readonly info: PlatformInfo;
+  readonly dataDir: string;
+  /** What it wrote to stderr so far. */
   log(): string;
-  /** Ends it and removes its data. */
-  stop(): Promise<void>;
+  /** Ends it with the signal (SIGTERM) and throws when it leaves a process, a mount or a temporary file. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
-/** The platform's binary: the one that was named, else the newest kind that was built. */
+const repository = new URL("../../", import.meta.url).pathname;
+
+/** The binary under test: the release build, or what AGENT_SANDBOX_LOCAL names. */
 export function platformBinary(): string {
-  const named = process.env.AGENT_SANDBOX_LOCAL;
-  const built = ["release", "debug"].map((profile) =>
-    fileURLToPath(new URL(`../../target/${profile}/agent-sandbox-local`, import.meta.url)),
-  );
-  const found = [...(named ? [named] : []), ...built].find(existsSync);
-  if (!found) throw new Error('agent-sandbox-local is not built: run "cargo xtask build platform"');
-  return found;
+  const binary = process.env.AGENT_SANDBOX_LOCAL ?? join(repository, "target/release/agent-sandbox-local");
+  if (!existsSync(binary)) throw new Error(`${binary} is missing: run \`cargo xtask build platform\``);
+  return binary;
 }
 
-/** Starts a platform on a free port, with a data folder of its own, and waits until it is ready. */
-export async function startPlatform(args: string[] = []): Promise<RunningPlatform> {
-  const data = await mkdtemp(join(tmpdir(), "agent-sandbox-test-"));
-  const child = spawn(platformBinary(), ["serve", "--listen", "127.0.0.1:0", "--data-dir", data, "--json", ...args], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let log = "";
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    log = (log + text).slice(-200_000);
-  });
-  const ended = new Promise<void>((end) => child.on("close", () => end()));
-  const stop = async () => {
-    await stopProcess(child, ended);
-    await rm(data, { recursive: true, force: true });
+/** Starts a platform on a free port and resolves when it serves. */
+export async function startPlatform(options: PlatformOptions = {}): Promise<Platform> {
+  const scratch = mkdtempSync(join(tmpdir(), "platform-test-"));
+  const temporary = join(scratch, "tmp");
+  const dataDir = options.dataDir ?? join(scratch, "data");
+  mkdirs(temporary, dataDir);
+  const console = join(repository, "www/dist");
+  const child = spawn(
+    platformBinary(),
+    [
+      "serve",
+      "--json",
+      "--listen",
+      "127.0.0.1:0",
+      "--data-dir",
+      dataDir,
+      ...(existsSync(console) ? ["--console", console] : []),
+      ...(options.args ?? []),
+    ],
+    { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, TMPDIR: temporary, ...options.env } },
+  );
+  // Should the run be torn down without `stop`, the platform is told to clean up all the same.
+  const endWithUs = () => child.kill("SIGTERM");
+  process.once("exit", endWithUs);
+  const log: string[] = [];
+  child.stderr.setEncoding("utf8").on("data", (text: string) => log.push(text));
+
+  const stop = async (signal: NodeJS.Signals = "SIGTERM") => {
+    process.off("exit", endWithUs);
+    const started = child.pid === undefined ? [] : descendants(child.pid);
+    await end(child, signal);
+    const leftovers = [
+      ...(await outlivers(started)),
+      ...mountsBelow(scratch, dataDir),
+      ...readdirSync(temporary).map((name) => `temporary file ${name}`),
+    ];
+    rmSync(scratch, { recursive: true, force: true });
+    if (leftovers.length > 0) throw new Error(`the platform left behind:\n${leftovers.join("\n")}\n\nIts log:\n${log.join("")}`);
   };
-  const lines = createInterface({ input: child.stdout });
+
   try {
-    const ready = await Promise.race([
-      new Promise<Ready>((found, failed) => lines.once("line", (line) => parse(line, found, failed))),
-      ended.then(() => {
-        throw new Error(`the platform ended before it was ready:\n${log}`);
-      }),
-    ]);
-    return { ...ready, log: () => log, stop };
+    const info = await readInfo(child, log);
+    return { info, dataDir, log: () => log.join(""), stop };
   } catch (error) {
-    await stop();
+    process.off("exit", endWithUs);
+    await end(child, "SIGTERM");
+    rmSync(scratch, { recursive: true, force: true });
     throw error;
   }
 }
 
-function parse(line: string, found: (ready: Ready) => void, failed: (error: Error) => void): void {
-  try {
-    found(JSON.parse(line) as Ready);
-  } catch {
-    failed(new Error(`the platform's first line is no JSON: ${line}`));
+async function readInfo(child: ChildProcess, log: string[]): Promise<PlatformInfo> {
+  if (child.stdout === null) throw new Error("the platform has no stdout");
+  const lines = createInterface({ input: child.stdout });
+  for await (const line of lines) {
+    // What it may say later must not fill the pipe.
+    child.stdout.resume();
+    return JSON.parse(line) as PlatformInfo;
   }
+  throw new Error(`the platform ended before it was ready:\n${log.join("")}`);
 }
 
-async function stopProcess(child: ChildProcess, ended: Promise<void>): Promise<void> {
-  child.kill("SIGTERM");
-  const force = setTimeout(() => child.kill("SIGKILL"), 10_000);
-  await ended;
-  clearTimeout(force);
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+  const exited = once(child, "exit");
+  child.kill(signal);
+  const timer = setTimeout(() => child.kill("SIGKILL"), 30_000);
+  await exited;
+  clearTimeout(timer);
+}
+
+/** Processes that still run a while after their platform ended; the kernel needs a moment to reap a PID namespace. */
+async function outlivers(started: ProcessId[]): Promise<string[]> {
+  const deadline = Date.now() + 10_000;
+  let left = started.filter(isAlive);
+  while (left.length > 0 && Date.now() < deadline) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    left = left.filter(isAlive);
+  }
+  return left.map((process) => `process ${process.pid}: ${process.command}`);
+}
+
+function mountsBelow(...folders: string[]): string[] {
+  const mounts = readFileSync("/proc/self/mountinfo", "utf8").split("\n");
+  return mounts.filter((line) => folders.some((folder) => line.split(" ")[4]?.startsWith(folder))).map((line) => `mount ${line}`);
+}
+
+function mkdirs(...folders: string[]): void {
+  for (const folder of folders) mkdirSync(folder, { recursive: true });
 }

@@ -1,10 +1,10 @@
 // What servers, gateways and networks answer when something is wrong, and what the caller then gets.
 import type { ConnectionOptions } from "agent-sandbox-web";
 import { assert } from "chai";
-import { type Answerer, Body, fakeFetch } from "../support/fake-fetch.js";
-import { fakeSandbox, rejected, SECRETS, START, shown, thrown } from "../support/sandboxes.js";
-import { type Context, suite } from "../support/suite.js";
-import { data, end, endOfStream, failure, start } from "../support/wire.js";
+import { type Answerer, Body, fakeFetch } from "../support/fake-fetch.ts";
+import { fakeSandbox, rejected, SECRETS, START, shown, thrown } from "../support/sandboxes.ts";
+import { type Context, suite } from "../support/suite.ts";
+import { data, end, endOfStream, failure, start } from "../support/wire.ts";
 
 const HTML = "<html><body><h1>502 Bad Gateway</h1><hr>nginx-internal-7</body></html>";
 

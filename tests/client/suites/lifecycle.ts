@@ -1,8 +1,8 @@
 // Sandboxes and commands on the real platform: what the README promises, and what goes wrong in everyday use.
 import type { SandboxInfo } from "agent-sandbox-web";
 import { assert } from "chai";
-import { collect, eventually, rejected, shown, thrown, withSandbox } from "../support/sandboxes.js";
-import { suite } from "../support/suite.js";
+import { collect, eventually, rejected, shown, thrown, withSandbox } from "../support/sandboxes.ts";
+import { suite } from "../support/suite.ts";
 
 export const lifecycle = suite("lifecycle", (test) => {
   test("[platform] a sandbox is created, found, connected to, handed over and ended", async (context) => {

@@ -1,11 +1,11 @@
 // Process streams, byte for byte: what a client may not lose, whatever the borders of the chunks, and what it may not take for success.
 import type { CommandHandle, ProcessChunk } from "agent-sandbox-web";
 import { assert } from "chai";
-import { concat, utf8 } from "../support/bytes.js";
-import { Body, type Call } from "../support/fake-fetch.js";
-import { collect, eventually, fakeSandbox, rejected, START, sceneSandbox } from "../support/sandboxes.js";
-import { write } from "../support/scene.js";
-import { type Context, suite } from "../support/suite.js";
+import { concat, utf8 } from "../support/bytes.ts";
+import { Body, type Call } from "../support/fake-fetch.ts";
+import { collect, eventually, fakeSandbox, rejected, START, sceneSandbox } from "../support/sandboxes.ts";
+import { write } from "../support/scene.ts";
+import { type Context, suite } from "../support/suite.ts";
 import {
   data,
   end,
@@ -17,7 +17,7 @@ import {
   message,
   start,
   streamRequest,
-} from "../support/wire.js";
+} from "../support/wire.ts";
 
 const TEXT = "héllo €uro 😀\n";
 const ENVELOPES = concat(

@@ -1,11 +1,11 @@
 // Terminals: order of what is typed, flow control of what is shown, and how a session ends.
 import type { Sandbox, TerminalSession } from "agent-sandbox-web";
 import { assert } from "chai";
-import { concat, text, utf8 } from "../support/bytes.js";
-import { Body, type Call } from "../support/fake-fetch.js";
-import { collect, eventually, fakeSandbox, rejected, START, withSandbox } from "../support/sandboxes.js";
-import { suite } from "../support/suite.js";
-import { data, decode, end, endOfStream, failure, message, sendInput, start, startRequest } from "../support/wire.js";
+import { concat, text, utf8 } from "../support/bytes.ts";
+import { Body, type Call } from "../support/fake-fetch.ts";
+import { collect, eventually, fakeSandbox, rejected, START, withSandbox } from "../support/sandboxes.ts";
+import { suite } from "../support/suite.ts";
+import { data, decode, end, endOfStream, failure, message, sendInput, start, startRequest } from "../support/wire.ts";
 
 const done = () => new Response(null, { headers: { "content-type": "application/proto" } });
 const isStart = (call: Call) => call.path.endsWith(START);

@@ -1,11 +1,11 @@
 // Time: three limits that are not the same, aborts at any moment, and streams that fall silent.
 import { assert } from "chai";
-import { fastClock } from "../support/clock.js";
-import { Body, type Call } from "../support/fake-fetch.js";
-import { eventually, fakeSandbox, rejected, START, sceneSandbox } from "../support/sandboxes.js";
-import { write } from "../support/scene.js";
-import { type Context, suite } from "../support/suite.js";
-import { bytesField, data, end, endOfStream, entry, failure, keepalive, start } from "../support/wire.js";
+import { fastClock } from "../support/clock.ts";
+import { Body, type Call } from "../support/fake-fetch.ts";
+import { eventually, fakeSandbox, rejected, START, sceneSandbox } from "../support/sandboxes.ts";
+import { write } from "../support/scene.ts";
+import { type Context, suite } from "../support/suite.ts";
+import { bytesField, data, end, endOfStream, entry, failure, keepalive, start } from "../support/wire.ts";
 
 const never = () => new Promise<Response>(() => undefined);
 const gone = () => new Response(JSON.stringify({ message: "The sandbox was not found", code: 502 }), { status: 502 });

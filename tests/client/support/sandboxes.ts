@@ -1,10 +1,10 @@
 // Sandboxes for tests: over a scripted fetch, over a scene, and real ones.
 import type { ConnectionOptions, Sandbox, SandboxCreateOptions, SandboxError } from "agent-sandbox-web";
 import { assert } from "chai";
-import type { Route } from "../../support/scripted.js";
-import { type Answerer, type Call, fakeFetch } from "./fake-fetch.js";
-import { Scene } from "./scene.js";
-import type { Context } from "./suite.js";
+import { type Answerer, type Call, fakeFetch } from "./fake-fetch.ts";
+import { Scene } from "./scene.ts";
+import type { Route } from "./scene-server.ts";
+import type { Context } from "./suite.ts";
 
 /** Secrets that must show up nowhere. */
 export const SECRETS = { apiKey: "key-5f1b0c7e2d", envdToken: "token-93ab41de77" };

@@ -9,6 +9,8 @@ pub mod envelope;
 pub mod events;
 pub mod failure;
 pub mod filesystem;
+#[cfg(feature = "json")]
+pub mod json;
 pub mod process;
 pub mod routing;
 pub mod signature;

@@ -2,7 +2,7 @@ import type { SandboxInfo } from "agent-sandbox-web";
 import { css, html, LitElement, nothing } from "lit";
 import { customElement, property } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
-import { span } from "../elements/format.js";
+import { roughly } from "../elements/format.js";
 import { icon } from "../elements/icons.js";
 import { plainName } from "../elements/names.js";
 import { base, emptyState } from "../elements/styles.js";
@@ -112,6 +112,13 @@ export class ConsoleSandboxes extends LitElement {
         white-space: nowrap;
         font-size: 11px;
       }
+      .template {
+        border-color: transparent;
+        background: var(--sb-hover);
+      }
+      .item[aria-current="true"] .template {
+        background: var(--sb-surface);
+      }
       .soon {
         color: var(--sb-warn);
       }
@@ -178,22 +185,18 @@ export class ConsoleSandboxes extends LitElement {
       <button class="item" aria-current=${sandboxId === this.current} @click=${() => this.tell("open-sandbox", sandboxId)}>
         <span class="first"><span class="dot ${status}"></span><span class="id mono">${sandboxId}</span></span>
         <span class="second">
-          <span>${plainName(info.alias ?? info.template)}</span>
           <span>${status}</span>
-          ${age === undefined ? nothing : html`<span title=${startedAt?.toLocaleString() ?? ""}>${span(age)} old</span>`}
+          ${age === undefined ? nothing : html`<span title=${startedAt?.toLocaleString() ?? ""}>${roughly(age)} old</span>`}
           ${
             status === "running" && left !== undefined
-              ? html`<span class=${left < 60_000 ? "soon" : ""} title=${endAt?.toLocaleString() ?? ""}>${span(left)} left</span>`
+              ? html`<span class=${left < 60_000 ? "soon" : ""} title=${endAt?.toLocaleString() ?? ""}>${roughly(left)} left</span>`
               : nothing
           }
         </span>
-        ${
-          labels.length === 0
-            ? nothing
-            : html`<span class="labels">
-              ${labels.map(([key, value]) => html`<span class="chip">${plainName(key)}: ${plainName(value)}</span>`)}
-            </span>`
-        }
+        <span class="labels">
+          <span class="chip template">${plainName(info.alias ?? info.template)}</span>
+          ${labels.map(([key, value]) => html`<span class="chip">${plainName(key)}: ${plainName(value)}</span>`)}
+        </span>
       </button>
       <button class="icon-button kill" title="Kill" aria-label=${`Kill ${sandboxId}`} @click=${() => this.tell("kill-sandbox", sandboxId)}>
         ${icon("power")}

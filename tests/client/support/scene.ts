@@ -1,6 +1,7 @@
 // The driver of the scripted server (tests/support/scripted.ts), for Node and pages alike.
-import type { Answer, Route, Seen } from "../../support/scripted.js";
-import { concat, fromBase64, toBase64 } from "./bytes.js";
+
+import { concat, fromBase64, toBase64 } from "./bytes.ts";
+import type { Answer, Route, Seen } from "./scene-server.ts";
 
 /** What a request looked like. */
 export interface SeenRequest extends Omit<Seen, "body"> {
@@ -18,7 +19,7 @@ export class Scene {
   private constructor(origin: string, id: string) {
     // Another host name, so that streams which a page holds open leave connections for the driver.
     this.#control = `${origin.replace("127.0.0.1", "localhost")}/control/${id}`;
-    this.url = `${origin}/${id}`;
+    this.url = `${origin}/scene/${id}`;
   }
 
   static async open(origin: string, routes: Route[]): Promise<Scene> {
@@ -32,9 +33,14 @@ export class Scene {
     await fetch(`${this.#control}/open/${encodeURIComponent(gate)}`, { method: "POST" });
   }
 
-  /** The requests so far, preflights left out unless asked for. */
-  async seen(options: { preflights?: boolean } = {}): Promise<SeenRequest[]> {
-    return (await this.#look("")).seen.filter(({ method }) => options.preflights || method !== "OPTIONS");
+  /** The requests so far, preflights left out. */
+  async seen(): Promise<SeenRequest[]> {
+    return (await this.#look("")).seen;
+  }
+
+  /** How many preflights there were. */
+  async preflights(): Promise<number> {
+    return (await this.#look("")).preflights;
   }
 
   /** Waits until what was seen fulfils a condition, and gives what it returned. */
@@ -43,7 +49,7 @@ export class Scene {
     let changes = -1;
     for (;;) {
       const look = await this.#look(`/changes/${changes}`);
-      const seen = look.seen.filter(({ method }) => method !== "OPTIONS");
+      const { seen } = look;
       const result = condition(seen);
       if (result !== undefined && result !== false) return result;
       changes = look.changes;
@@ -59,11 +65,12 @@ export class Scene {
     await fetch(this.#control, { method: "DELETE" });
   }
 
-  async #look(what: string): Promise<{ changes: number; seen: SeenRequest[] }> {
+  async #look(what: string): Promise<{ changes: number; preflights: number; seen: SeenRequest[] }> {
     const answer = await fetch(`${this.#control}${what}`, { cache: "no-store" });
-    const { changes, seen } = (await answer.json()) as { changes: number; seen: Seen[] };
+    const { changes, preflights, seen } = (await answer.json()) as { changes: number; preflights: number; seen: Seen[] };
     return {
       changes,
+      preflights,
       seen: seen.map((request) => {
         const url = new URL(request.url, "http://scene");
         return { ...request, body: fromBase64(request.body), path: url.pathname, query: url.searchParams };

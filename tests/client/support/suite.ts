@@ -38,9 +38,10 @@ export interface Suite {
 /** Declares a suite: `declare` gets a function that adds a test. */
 export function suite(name: string, declare: (test: Declare) => void): Suite {
   const tests: Test[] = [];
-  const test = ((title, run) => tests.push({ name: title, run })) as Declare;
-  test.inNode = (title, run) => tests.push({ name: title, run, only: "node" });
-  test.inPage = (title, run) => tests.push({ name: title, run, only: "page" });
+  const test: Declare = Object.assign((title: string, run: Test["run"]) => void tests.push({ name: title, run }), {
+    inNode: (title: string, run: Test["run"]) => void tests.push({ name: title, run, only: "node" }),
+    inPage: (title: string, run: Test["run"]) => void tests.push({ name: title, run, only: "page" }),
+  });
   declare(test);
   return { name, tests };
 }

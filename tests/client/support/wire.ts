@@ -1,5 +1,5 @@
 // envd's binary messages, written by hand from the protocol's tables: the tests' own second opinion on the client's encoding.
-import { concat, text, utf8 } from "./bytes.js";
+import { concat, text, utf8 } from "./bytes.ts";
 
 /** A message's fields by number; a repeated field has several values. */
 export type Fields = Map<number, (number | Uint8Array)[]>;

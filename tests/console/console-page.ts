@@ -12,7 +12,7 @@ export const DESKTOP = { width: 1280, height: 800 };
 export const PHONE = { width: 390, height: 844, isMobile: true, hasTouch: true };
 
 /** How long anything may take on a slow machine, in ms. */
-const PATIENCE = 30_000;
+const PATIENCE = 45_000;
 
 /** An open console. */
 export class ConsolePage {
@@ -171,8 +171,8 @@ export class ConsolePage {
     );
   }
 
-  /** Waits for a condition in the page. */
-  async until(condition: () => unknown): Promise<void> {
+  /** Waits for a condition in the page, given as an expression. */
+  async until(condition: string): Promise<void> {
     await this.page.waitForFunction(condition, this.waiting);
   }
 

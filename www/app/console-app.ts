@@ -209,7 +209,7 @@ export class ConsoleApp extends LitElement {
     if (credential === undefined) return;
     this.busy = true;
     try {
-      this.config = await readConfig(credential);
+      this.config = await readConfig();
     } catch (error) {
       this.leaveOut(error);
       return;

@@ -11,11 +11,11 @@ export interface PlatformConfig {
 }
 
 /** Reads the configuration. */
-export async function readConfig(credential: string): Promise<PlatformConfig> {
+export async function readConfig(): Promise<PlatformConfig> {
   const suggestion = "Start the platform, then try again.";
   let response: Response;
   try {
-    response = await fetch("/console/config", { headers: { authorization: `Bearer ${credential}` } });
+    response = await fetch("/console/config");
   } catch (cause) {
     throw new ExplainedError("The platform does not answer", "Its configuration could not be read.", suggestion, { cause });
   }

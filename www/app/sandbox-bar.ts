@@ -64,8 +64,11 @@ export class ConsoleSandboxBar extends LitElement {
         .label {
           display: none;
         }
+        h1 {
+          flex: 1;
+        }
         .facts {
-          justify-content: flex-end;
+          flex: none;
         }
       }
     `,

@@ -4,7 +4,8 @@ use super::network::{Namespace, look_at_host};
 use super::process::{STAGE, Staged, Step, prepare};
 use super::routes::HostNetwork;
 use super::{DataDir, Folders, Jail, Launch, etc, network};
-use anyhow::{Context, ensure};
+use crate::handover::EnvdConfig;
+use anyhow::Context;
 use rand::RngExt;
 use rustix::fd::{AsRawFd, OwnedFd};
 use std::ffi::{OsStr, OsString};
@@ -70,23 +71,24 @@ impl Bwrap {
         self.root.then(|| rand::rng().random_range(OWNERS))
     }
 
-    /// Builds the walls around a program that prints its version, to find out at the start what would fail later.
+    /// Starts and ends a sandbox, to find out at the start of the platform what would fail later.
     ///
     /// # Errors
     /// Says which part failed.
     pub async fn try_out(&self, data: &DataDir) -> anyhow::Result<()> {
         let owner = self.owner();
         let folders = data.create("trial", owner)?;
-        let outcome = self.trial(&folders, owner).await;
+        let config = EnvdConfig { default_user: USER.into(), default_workdir: HOME.into(), ..EnvdConfig::default() };
+        let launched = self.launch(Launch { id: "trial", folders: &folders, owner, internet: true, config: &config }).await;
+        let outcome = match launched {
+            Ok(jail) => {
+                jail.end().await;
+                Ok(())
+            }
+            Err(error) => Err(error),
+        };
         folders.remove();
         outcome
-    }
-
-    async fn trial(&self, folders: &Folders, owner: Option<u32>) -> anyhow::Result<()> {
-        let built = self.build("trial", folders, owner, true, &[OsStr::new(RUNTIME), OsStr::new("--version")]).await?;
-        let output = built.child.wait_with_output().await?;
-        ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr).trim());
-        Ok(())
     }
 
     /// Starts envd inside the walls.
@@ -121,8 +123,8 @@ impl Bwrap {
         let nameservers = if online { host.nameservers() } else { Vec::new() };
         etc::fill(&folders.etc, &folders.home, name, &nameservers, owner).context("cannot write the sandbox's /etc")?;
         match owner {
-            Some(owner) => self.build_as_root(name, folders, owner, online.then_some(&host), &host, program).await,
-            None => self.build_as_user(name, folders, online.then_some(&host), &host, program).await,
+            Some(owner) => self.build_as_root(name, folders, owner, &host, online, program).await,
+            None => self.build_as_user(name, folders, &host, online, program).await,
         }
     }
 
@@ -132,13 +134,13 @@ impl Bwrap {
         name: &str,
         folders: &Folders,
         owner: u32,
-        online: Option<&HostNetwork>,
         host: &HostNetwork,
+        online: bool,
         program: &[&OsStr],
     ) -> anyhow::Result<Built> {
         let namespace = Namespace::create()?;
         namespace.configure(&host.closing(self.allow_private)).await?;
-        let pasta = connect(&namespace, online, folders).await?;
+        let pasta = connect(&namespace, host, online, folders).await?;
         let sources = Sources::staged();
         let staged = [
             Staged::new(&folders.home, "home")?,
@@ -147,7 +149,14 @@ impl Bwrap {
             Staged::new(&folders.run, "run")?,
             Staged::new(&self.program, "program")?,
         ];
-        let steps = vec![Step::NewSession, Step::PrivateMounts, Step::Stage(staged), namespace.entering()?, Step::Become(owner)];
+        let steps = vec![
+            Step::NewSession,
+            Step::PrivateMounts,
+            Step::Stage(staged),
+            namespace.entering()?,
+            Step::Become(owner),
+            Step::DieWithPlatform,
+        ];
         let (child, init) = start(arguments(name, &sources, false, program), steps).await?;
         Ok(Built { child, init, pasta })
     }
@@ -157,21 +166,23 @@ impl Bwrap {
         &self,
         name: &str,
         folders: &Folders,
-        online: Option<&HostNetwork>,
         host: &HostNetwork,
+        online: bool,
         program: &[&OsStr],
     ) -> anyhow::Result<Built> {
         let sources = Sources::direct(folders, &self.program);
-        let (child, init) = start(arguments(name, &sources, true, program), vec![Step::NewSession]).await?;
+        let (child, init) = start(arguments(name, &sources, true, program), vec![Step::NewSession, Step::DieWithPlatform]).await?;
         let namespace = Namespace::of_process(init)?;
         namespace.configure(&host.closing(self.allow_private)).await?;
-        let pasta = connect(&namespace, online, folders).await?;
+        let pasta = connect(&namespace, host, online, folders).await?;
         Ok(Built { child, init, pasta })
     }
 }
 
-async fn connect(namespace: &Namespace, online: Option<&HostNetwork>, folders: &Folders) -> anyhow::Result<Option<Child>> {
-    let Some(host) = online else { return Ok(None) };
+async fn connect(namespace: &Namespace, host: &HostNetwork, online: bool, folders: &Folders) -> anyhow::Result<Option<Child>> {
+    if !online {
+        return Ok(None);
+    }
     let pasta = namespace.connect(host, &folders.root).await?;
     namespace.configure(&host.opening()).await?;
     Ok(Some(pasta))

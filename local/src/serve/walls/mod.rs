@@ -58,7 +58,7 @@ pub struct Launch<'a> {
 }
 
 impl Walls {
-    /// Makes the chosen walls, once tried on a program that only prints its version.
+    /// Makes the chosen walls, once they were tried on a sandbox that nobody uses.
     ///
     /// # Errors
     /// When something is missing or the kernel refuses; the text says what to do and names `--isolation none`.

@@ -22,7 +22,7 @@ use tokio::net::UnixStream;
 use tokio::process::{Child, ChildStdin, Command};
 
 /// How long anything may take. Nothing waits for it unless something is broken.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Waits for what must come.
 pub async fn soon<F: Future>(what: F) -> F::Output {
@@ -63,7 +63,8 @@ impl Account {
     fn own() -> Self {
         let uid = rustix::process::geteuid().as_raw();
         let passwd = std::fs::read_to_string("/etc/passwd").unwrap();
-        let line = passwd.lines().find(|line| line.split(':').nth(2) == Some(&uid.to_string())).expect("the tests' user has no name");
+        let line =
+            passwd.lines().find(|line| line.split(':').nth(2) == Some(&uid.to_string())).expect("the tests' user has no name");
         let fields: Vec<&str> = line.split(':').collect();
         Self { name: fields[0].to_owned(), home: fields[5].to_owned(), uid }
     }
@@ -100,6 +101,8 @@ impl Envd {
             .arg("envd")
             .arg("--run-dir")
             .arg(dir.path().join("run"))
+            .env_clear()
+            .env("NOT_FOR_PROCESSES", "1")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .kill_on_drop(true)
@@ -467,11 +470,8 @@ impl Output {
 
 /// A program with arguments, without stdin.
 pub fn program(cmd: &str, args: &[&str]) -> StartRequest {
-    let config = ProcessConfig {
-        cmd: cmd.to_owned(),
-        args: args.iter().map(|arg| (*arg).to_owned()).collect(),
-        ..ProcessConfig::default()
-    };
+    let config =
+        ProcessConfig { cmd: cmd.to_owned(), args: args.iter().map(|arg| (*arg).to_owned()).collect(), ..ProcessConfig::default() };
     StartRequest { process: Some(config), pty: None, tag: None, stdin: Some(false) }
 }
 

@@ -15,6 +15,7 @@ mod routes;
 mod unwalled;
 
 pub use jail::Jail;
+pub use process::seal_descriptors;
 
 use super::data::{DataDir, Folders};
 use crate::handover::EnvdConfig;

@@ -83,6 +83,22 @@ impl Named {
     }
 }
 
+/// Keeps descriptors that the platform's starter left open from reaching any program that the platform starts. To be called before
+/// there is a second thread.
+///
+/// # Errors
+/// When the open descriptors cannot be listed.
+pub fn seal_descriptors() -> std::io::Result<()> {
+    let open: Vec<i32> =
+        std::fs::read_dir("/proc/self/fd")?.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect();
+    for number in open.into_iter().filter(|number| *number > 2) {
+        // SAFETY: the descriptor is only borrowed for the call, which fails where it is closed by now (the listing's own is).
+        let descriptor = unsafe { BorrowedFd::borrow_raw(number) };
+        drop(rustix::io::fcntl_setfd(descriptor, rustix::io::FdFlags::CLOEXEC));
+    }
+    Ok(())
+}
+
 /// Has `command`'s child take `steps` in order.
 pub fn prepare(command: &mut Command, steps: Vec<Step>) {
     let platform = rustix::process::getpid();

@@ -59,10 +59,25 @@ for (const [Class, className, code, suggestion] of [
   [SandboxError, "SandboxError", "E0000", "Try again; if it stays, report it with the code and the message."],
   [InvalidArgumentError, "InvalidArgumentError", "E0001", "Correct the argument that the message names."],
   [PanicError, "PanicError", "E0002", "Create a new client and report what led here."],
-  [AuthenticationError, "AuthenticationError", "E1000", "Check that the key or token is the right one for this platform and has not been revoked."],
+  [
+    AuthenticationError,
+    "AuthenticationError",
+    "E1000",
+    "Check that the key or token is the right one for this platform and has not been revoked.",
+  ],
   [InvalidAPIKeyError, "InvalidAPIKeyError", "E1001", "Pass a valid key in the option apiKey."],
-  [TokenExchangeError, "TokenExchangeError", "E1004", "Create an API key for sandboxes in the cloud's console and pass it as apiKey."],
-  [SandboxCreationError, "SandboxCreationError", "E2000", "Try again in a moment; if it stays, try another template or ask the platform's support."],
+  [
+    TokenExchangeError,
+    "TokenExchangeError",
+    "E1004",
+    "Create an API key for sandboxes in the cloud's console and pass it as apiKey.",
+  ],
+  [
+    SandboxCreationError,
+    "SandboxCreationError",
+    "E2000",
+    "Try again in a moment; if it stays, try another template or ask the platform's support.",
+  ],
   [TemplateNotFoundError, "TemplateNotFoundError", "E2001", "Check the template's name, and that the API key may use it."],
   [QuotaExceededError, "QuotaExceededError", "E2002", "End sandboxes that are not needed, or ask the platform for a higher limit."],
   [SandboxNotFoundError, "SandboxNotFoundError", "E2009", "It has ended, expired or belongs to another account: create a new one."],
@@ -75,11 +90,26 @@ for (const [Class, className, code, suggestion] of [
   [FileNotFoundError, "FileNotFoundError", "E4001", "Check the path. Relative paths start at the user's home."],
   [PermissionDeniedError, "PermissionDeniedError", "E4002", "Use a path that the user may touch, or another user."],
   [NetworkError, "NetworkError", "E5000", "Check the network and the URLs, then try again."],
-  [SandboxConnectionError, "SandboxConnectionError", "E5001", "Check that the platform runs and is reachable from here, then try again."],
+  [
+    SandboxConnectionError,
+    "SandboxConnectionError",
+    "E5001",
+    "Check that the platform runs and is reachable from here, then try again.",
+  ],
   [RequestTimeoutError, "RequestTimeoutError", "E5002", "Try again, or raise requestTimeoutMs (0 = no limit)."],
   [RateLimitError, "RateLimitError", "E5003", "Wait for retryAfterMs, then try again; make fewer calls at a time."],
-  [UnreachableError, "UnreachableError", "E5004", "Check with Sandbox.getInfo whether it runs; Sandbox.connect resumes a paused one."],
-  [ProviderFeatureNotSupportedError, "ProviderFeatureNotSupportedError", "E8004", "Leave the option out, or use a provider that has it."],
+  [
+    UnreachableError,
+    "UnreachableError",
+    "E5004",
+    "Check with Sandbox.getInfo whether it runs; Sandbox.connect resumes a paused one.",
+  ],
+  [
+    ProviderFeatureNotSupportedError,
+    "ProviderFeatureNotSupportedError",
+    "E8004",
+    "Leave the option out, or use a provider that has it.",
+  ],
 ]) {
   Object.assign(Class, { className, code, suggestion });
   classes[className] = Class;

@@ -152,7 +152,9 @@ test("in Chromium, output streams at 3 times the rate of the e2b SDK", async () 
     },
   });
   const pages = await servePages({
-    texts: { "/": '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><script type="module" src="/built/page.js"></script>' },
+    texts: {
+      "/": '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><script type="module" src="/built/page.js"></script>',
+    },
     folders: { "/built/": out, "/": out },
   });
   const browser = await launchChromium();

@@ -1,6 +1,6 @@
 // The package around the client: when the module is loaded, from where, in which runtimes.
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,7 +11,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchChromium, openPage } from "../support/browser.ts";
 import { servePages } from "../support/pages.ts";
 
-const dist = fileURLToPath(new URL("../../pkg/dist", import.meta.url));
+const pkg = fileURLToPath(new URL("../../pkg", import.meta.url));
+const dist = join(pkg, "dist");
 const run = promisify(execFile);
 
 /** Runs a script in a Node of its own, below this folder so that the package is found, and gives what it printed as JSON. */
@@ -123,10 +124,12 @@ describe("in Chromium", () => {
 
   beforeAll(async () => {
     browser = await launchChromium();
-    // A project as a user would have it: the package in node_modules, nothing configured.
+    // A project as a user would have it: the packed package in node_modules, nothing configured.
     project = await mkdtemp(join(tmpdir(), "vite-project-"));
-    await mkdir(join(project, "node_modules"));
-    await symlink(fileURLToPath(new URL("../../pkg", import.meta.url)), join(project, "node_modules/agent-sandbox-web"));
+    const { stdout } = await run("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", project], { cwd: pkg });
+    const installed = join(project, "node_modules/agent-sandbox-web");
+    await mkdir(installed, { recursive: true });
+    await run("tar", ["-xzf", join(project, stdout.trim()), "--strip-components=1", "-C", installed]);
     await writeFile(join(project, "package.json"), '{"type":"module"}');
     await writeFile(join(project, "main.js"), SCRIPT);
     await writeFile(join(project, "index.html"), '<!doctype html><title>…</title><script type="module" src="/main.js"></script>');

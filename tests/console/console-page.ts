@@ -5,6 +5,8 @@ declare global {
   interface Window {
     /** The shown elements that a path leads to and whose text contains `text`. */
     deepQuery(path: string, text: string): HTMLElement[];
+    /** What the command box shows of the last command's output. */
+    lastOutput(): string;
   }
 }
 
@@ -117,22 +119,14 @@ export class ConsolePage {
     return (await badge.jsonValue()) as string;
   }
 
-  /** The output of the last command. */
+  /** The output of the last command, without empty lines around it. */
   lastOutput(): Promise<string> {
-    return this.page.evaluate(
-      () =>
-        window.deepQuery("sandbox-output", "").at(-1)?.shadowRoot?.querySelector<HTMLElement>(":scope > div:last-of-type")
-          ?.textContent ?? "",
-    );
+    return this.page.evaluate(() => window.lastOutput());
   }
 
   /** Waits until the last command's output contains `text`. */
   async outputHas(text: string): Promise<void> {
-    await this.page.waitForFunction(
-      (text) => window.deepQuery("sandbox-output", "").at(-1)?.shadowRoot?.textContent?.includes(text) ?? false,
-      this.waiting,
-      text,
-    );
+    await this.page.waitForFunction((text) => window.lastOutput().includes(text), this.waiting, text);
   }
 
   /** Opens a terminal, or shows one that is there, and waits for its shell. */
@@ -201,6 +195,12 @@ function prepare(): void {
     ...(root instanceof HTMLElement && root.shadowRoot ? below(root.shadowRoot, selector) : []),
     ...below(root, selector),
   ];
+  window.lastOutput = () => {
+    const lines = window.deepQuery("sandbox-output", "").at(-1)?.shadowRoot?.querySelectorAll(".line, .dropped:not([hidden])");
+    return Array.from(lines ?? [], (line) => line.textContent)
+      .join("\n")
+      .trim();
+  };
   window.deepQuery = (path, text) => {
     let roots: (HTMLElement | Document)[] = [document];
     for (const selector of path.split(" >>> ")) roots = [...new Set(roots.flatMap((root) => inside(root, selector)))];

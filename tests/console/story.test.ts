@@ -167,7 +167,7 @@ describe("the story of the console", { timeout: 180_000 }, () => {
   test("the shell's size follows the window, also of a terminal that was hidden meanwhile", async () => {
     const before = await sizeInShell("before");
     await page.click("[role=tab]", "Command");
-    await page.page.setViewport({ width: 1000, height: 700 });
+    await page.page.setViewport({ width: 1100, height: 640 });
     await page.terminal(1);
     const after = await sizeInShell("after");
     expect(after.cols).toBeLessThan(before.cols);

@@ -171,10 +171,13 @@ describe("the story of the console", { timeout: 180_000 }, () => {
     await page.terminal(1);
     const after = await sizeInShell("after");
     expect(after.cols).toBeLessThan(before.cols);
-    expect(after.rows).toBeLessThan(before.rows);
     await page.page.setViewport({ width: 1280, height: 800 });
     const again = await sizeInShell("again");
     expect(again).toEqual(before);
+    await (await page.find("[role=separator]")).focus();
+    for (let step = 0; step < 4; step += 1) await page.page.keyboard.press("ArrowUp");
+    await page.terminal(1);
+    expect((await sizeInShell("higher")).rows).toBeGreaterThan(before.rows);
   });
 
   test("fast typing arrives whole and in order", async () => {

@@ -84,7 +84,7 @@ describe("access to the console", { timeout: 120_000 }, () => {
 
   test("a sandbox that ends elsewhere is told in the list, in its terminal and in its command box", async () => {
     const { first, platform } = shared;
-    const id = await first.text("console-sandbox-bar >>> h1");
+    const id = await first.text("console-sandbox-bar >>> h2");
     await first.terminal(1);
     const answer = await fetch(`${platform.info.apiUrl}/sandboxes/${id}`, {
       method: "DELETE",

@@ -94,7 +94,7 @@ export class ConsolePage {
     await this.click("console-new-sandbox >>> button", "Start");
     await this.gone("console-new-sandbox >>> dialog");
     await this.find("sandbox-console");
-    return this.text("console-sandbox-bar >>> h1");
+    return this.text("console-sandbox-bar >>> h2");
   }
 
   /** Runs a command in the command box and waits for its end. Gives the badge of the end. */
@@ -105,6 +105,7 @@ export class ConsolePage {
 
   /** Starts a command in the command box. */
   async start(command: string): Promise<void> {
+    if ((await this.count("sandbox-command")) === 0) await this.click('[role=tab][aria-label="Command"]');
     await this.fill("sandbox-command >>> textarea", command);
     await this.page.keyboard.press("Enter");
     await this.find("sandbox-command >>> h3", command.split("\n")[0]);
@@ -131,6 +132,7 @@ export class ConsolePage {
 
   /** Opens a terminal, or shows one that is there, and waits for its shell. */
   async terminal(number: number): Promise<void> {
+    await this.find('[role=tablist][aria-label="Views"]');
     const tab = `[role=tab][aria-label="Terminal ${number}"]`;
     if ((await this.count(tab)) === 0) await this.click('button[aria-label="New terminal"]');
     else await this.click(tab);

@@ -212,14 +212,14 @@ describe("the story of the console", { timeout: 180_000 }, () => {
   });
 
   test("a reload keeps the sandbox open", async () => {
-    const id = await page.text("console-sandbox-bar >>> h1");
+    const id = await page.text("console-sandbox-bar >>> h2");
     await page.page.reload({ waitUntil: "domcontentloaded" });
-    await page.find("console-sandbox-bar >>> h1", id);
+    await page.find("console-sandbox-bar >>> h2", id);
     await page.find("sandbox-tree >>> .row", NAME);
   });
 
   test("looking does not extend a sandbox's life", async () => {
-    const id = await page.text("console-sandbox-bar >>> h1");
+    const id = await page.text("console-sandbox-bar >>> h2");
     const endAt = async () => {
       const answer = await fetch(`${shared.platform.info.apiUrl}/sandboxes/${id}`, {
         headers: { "x-api-key": shared.platform.info.apiKey },
@@ -236,7 +236,7 @@ describe("the story of the console", { timeout: 180_000 }, () => {
   });
 
   test("killing asks first; then the page says so and offers a new sandbox", async () => {
-    const id = await page.text("console-sandbox-bar >>> h1");
+    const id = await page.text("console-sandbox-bar >>> h2");
     await page.click("console-sandbox-bar >>> button", "Kill");
     await page.answer("Cancel");
     await page.find("console-sandboxes >>> .item", id);

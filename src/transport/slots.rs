@@ -12,8 +12,8 @@ use std::cell::RefCell;
 
 const STREAMS_A_HOST: u32 = 4;
 
-/// How many shards a host has: the platform reads numbers of up to three digits.
-const SHARDS: u32 = 1000;
+/// How many shards a host has: enough that two tabs hardly ever draw the same ones. The platform reads numbers of up to seven digits.
+const SHARDS: u32 = 1 << 20;
 
 thread_local! {
     /// Streams open now, by host. A page has few sandboxes and fewer hosts.

@@ -6,6 +6,8 @@
 pub mod connect;
 pub mod envelope;
 pub mod filesystem;
+#[cfg(feature = "json")]
+pub mod json;
 pub mod process;
 pub mod signature;
 pub mod utf8;

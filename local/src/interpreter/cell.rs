@@ -1,7 +1,7 @@
 //! One cell, from its place in the queue to the last line of its stream.
 
 use super::context::{Context, Turn};
-use super::event::{CellError, Event, RichResult};
+use super::event::{CellError, Event};
 use super::kernel::message::{Output, ReplyStatus};
 use super::kernel::{End, Kernel, Run};
 use bytes::Bytes;
@@ -211,6 +211,7 @@ async fn stop(kernel: &Kernel, execution: &mut Run) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::interpreter::event::RichResult;
 
     #[tokio::test]
     async fn only_the_first_error_of_the_code_is_passed_on() {

@@ -47,7 +47,7 @@ impl Kernel {
         let connected = async {
             let channels = Channels::connect(&connection).await?;
             channels.wait_until_ready().await?;
-            Ok(channels)
+            Ok::<_, StartError>(channels)
         };
         let channels = tokio::select! {
             channels = tokio::time::timeout(START_TIMEOUT, connected) => match channels {

@@ -85,7 +85,10 @@ impl Client {
 
     async fn kernel_ended(&mut self, end: End) -> Result<(), Gone> {
         match end {
-            End::Died => self.send(Event::Error(CellError::own("ContextRestarting", "The kernel died and is restarted; its state is lost"))).await,
+            End::Died => {
+                self.send(Event::Error(CellError::own("ContextRestarting", "The kernel died and is restarted; its state is lost")))
+                    .await
+            }
             End::Ended => {
                 self.send(Event::Error(CellError::own("WebSocketError", "The connection to the kernel was closed"))).await?;
                 let value = "The context was restarted or removed before the cell was finished";

@@ -74,10 +74,7 @@ impl KernelKind {
                 .into(),
             KernelKind::Bash => variables.keys().fold(String::new(), |mut code, name| {
                 let saved = saved_name(name);
-                let _ = writeln!(
-                    code,
-                    "if [ \"${{{saved}+set}}\" ]; then {name}=${saved}; unset {saved}; else unset {name}; fi"
-                );
+                let _ = writeln!(code, "if [ \"${{{saved}+set}}\" ]; then {name}=${saved}; unset {saved}; else unset {name}; fi");
                 code
             }),
         }
@@ -115,7 +112,8 @@ fn saved_name(name: &str) -> String {
 }
 
 fn encoded(variables: &BTreeMap<String, String>) -> String {
-    let map: serde_json::Map<String, serde_json::Value> = variables.iter().map(|(name, value)| (name.clone(), value.as_str().into())).collect();
+    let map: serde_json::Map<String, serde_json::Value> =
+        variables.iter().map(|(name, value)| (name.clone(), value.as_str().into())).collect();
     STANDARD.encode(serde_json::Value::Object(map).to_string())
 }
 

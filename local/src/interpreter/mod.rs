@@ -22,7 +22,7 @@ use environment::Environment;
 use kernel::Launcher;
 use std::io::Write;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{PathBuf, absolute};
 use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -48,7 +48,9 @@ pub fn run(args: Args) -> anyhow::Result<()> {
 
 async fn serve(args: Args) -> anyhow::Result<()> {
     let home = std::env::var_os("HOME").map(PathBuf::from).context("HOME is not set")?;
-    let launcher = Launcher::new(Environment::new(args.python_env, args.deno, home)).context("no folder for kernels could be made")?;
+    // Kernels run in other folders.
+    let (python_env, deno) = (absolute(args.python_env)?, args.deno.map(absolute).transpose()?);
+    let launcher = Launcher::new(Environment::new(python_env, deno, home)).context("no folder for kernels could be made")?;
     let contexts = Arc::new(Contexts::new(launcher));
     let listener = TcpListener::bind(args.listen).await.with_context(|| format!("{} is not free", args.listen))?;
     let address = listener.local_addr()?;

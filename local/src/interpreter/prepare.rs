@@ -1,6 +1,7 @@
 //! The prepare role: makes the runtime of code cells ahead of its first use.
 
 use super::runtime::{self, Options};
+use std::io::Write;
 use std::path::PathBuf;
 
 /// Arguments of the role.
@@ -17,9 +18,10 @@ pub struct Args {
     ca_file: Option<PathBuf>,
 }
 
-/// Makes the runtime unless it is there, with progress on stderr.
+/// Makes the runtime unless it is there, with progress on stderr, and writes the folder of its Python environment to stdout.
 pub fn run(args: Args) -> anyhow::Result<()> {
     let options = Options { pip_index: args.pip_index, ca_file: args.ca_file, deno: None };
-    runtime::ensure(&args.runtime_dir, &options, &mut |line| eprintln!("{line}"))?;
+    let runtime = runtime::ensure(&args.runtime_dir, &options, &mut |line| eprintln!("{line}"))?;
+    writeln!(std::io::stdout(), "{}", runtime.python_env().display())?;
     Ok(())
 }

@@ -19,7 +19,7 @@ const INSIDE: &str = "/opt/agent-sandbox";
 
 /// What is needed beyond the packages, in megabytes and minutes, as measured; said before the first use.
 const SIZE_MB: u32 = 600;
-const USUAL_MINUTES: &str = "1 to 3 minutes";
+const USUAL_MINUTES: &str = "1 to 4 minutes";
 
 /// The host's settings.
 #[derive(Debug, Clone, Default)]
@@ -107,6 +107,11 @@ pub fn ensure(folder: &Path, options: &Options, progress: &mut dyn FnMut(&str)) 
 }
 
 impl Runtime {
+    /// The folder of the shared Python environment on the host.
+    pub fn python_env(&self) -> &Path {
+        &self.python_env
+    }
+
     /// How a sandbox inside walls gets the runtime: everything at fixed places, whatever the host's folders are called.
     pub fn inside_walls(&self) -> Layout {
         let inside = |name: &str| Path::new(INSIDE).join(name);
@@ -158,7 +163,8 @@ impl Runtime {
         if self.python_env.exists() {
             fs::remove_dir_all(&self.python_env).map_err(failed)?;
         }
-        let made = Command::new(SYSTEM_PYTHON).args(["-m", "venv"]).arg(&self.python_env).stdin(Stdio::null()).output().map_err(failed)?;
+        let made =
+            Command::new(SYSTEM_PYTHON).args(["-m", "venv"]).arg(&self.python_env).stdin(Stdio::null()).output().map_err(failed)?;
         if !made.status.success() {
             return Err(RuntimeError::NoVenv);
         }
@@ -181,7 +187,8 @@ impl Runtime {
         let requirements = self.python_env.join("requirements.txt");
         fs::write(&requirements, REQUIREMENTS).map_err(failed)?;
         let mut pip = self.python();
-        pip.args(["-m", "pip", "install", "--no-input", "--disable-pip-version-check", "--progress-bar", "off", "-r"]).arg(&requirements);
+        pip.args(["-m", "pip", "install", "--no-input", "--disable-pip-version-check", "--progress-bar", "off", "-r"])
+            .arg(&requirements);
         if let Some(index) = &self.options.pip_index {
             pip.env("PIP_INDEX_URL", index);
         }
@@ -229,20 +236,30 @@ fn arguments(python_env: &Path, deno: Option<&Path>) -> Vec<OsString> {
     arguments
 }
 
-/// Deno's program: in `node_modules` of the working directory or of one above it, else on PATH.
+/// Deno's program: from the npm package in `node_modules` of the working directory or of one above it, else on PATH. A script that only
+/// starts it is no use inside a sandbox.
 pub fn find_deno() -> Option<PathBuf> {
+    let package = if cfg!(target_arch = "aarch64") { "linux-arm64-glibc" } else { "linux-x64-glibc" };
     let working_directory = std::env::current_dir().ok()?;
-    let installed = working_directory.ancestors().map(|folder| folder.join("node_modules/.bin/deno"));
+    let installed = working_directory.ancestors().map(|folder| folder.join("node_modules/@deno").join(package).join("deno"));
     let path = std::env::var_os("PATH").unwrap_or_default();
     let on_path = std::env::split_paths(&path).map(|folder| folder.join("deno")).collect::<Vec<_>>();
-    // The link's target is the program itself, which is all that a sandbox gets to see.
-    installed.chain(on_path).find(|file| file.is_file()).and_then(|file| file.canonicalize().ok())
+    installed.chain(on_path).filter_map(|file| file.canonicalize().ok()).find(|file| is_program(file))
+}
+
+fn is_program(file: &Path) -> bool {
+    let mut start = [0; 4];
+    File::open(file).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *b"\x7fELF"
 }
 
 /// `3.x` of the system's Python, if code cells can use it.
 fn python_version() -> Result<String, RuntimeError> {
     let program = "import sys; print('%d.%d' % sys.version_info[:2]); sys.exit(sys.version_info < (3, 11))";
-    let output = Command::new(SYSTEM_PYTHON).args(["-I", "-c", program]).stdin(Stdio::null()).output().map_err(|_| RuntimeError::NoPython)?;
+    let output = Command::new(SYSTEM_PYTHON)
+        .args(["-I", "-c", program])
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|_| RuntimeError::NoPython)?;
     if !output.status.success() {
         return Err(RuntimeError::NoPython);
     }
@@ -258,7 +275,8 @@ fn fingerprint(version: &str) -> String {
 
 /// The first line in which pip says what went wrong; addresses may hold names and passwords, so they are left out.
 fn reason(errors: &str) -> String {
-    let line = errors.lines().find(|line| line.starts_with("ERROR:")).or_else(|| errors.lines().last()).unwrap_or("pip gave no reason");
+    let line =
+        errors.lines().find(|line| line.starts_with("ERROR:")).or_else(|| errors.lines().last()).unwrap_or("pip gave no reason");
     let words = line.trim_start_matches("ERROR:").split_whitespace();
     words.map(|word| if word.contains("://") { "(address)" } else { word }).collect::<Vec<_>>().join(" ")
 }
@@ -269,7 +287,8 @@ mod tests {
 
     #[test]
     fn walls_show_fixed_places_only() {
-        let options = Options { deno: Some("/host/deno".into()), ca_file: Some("/host/ca".into()), pip_index: Some("http://i/".into()) };
+        let options =
+            Options { deno: Some("/host/deno".into()), ca_file: Some("/host/ca".into()), pip_index: Some("http://i/".into()) };
         let runtime = Runtime { python_env: "/host/python-1".into(), options };
         let layout = runtime.inside_walls();
         assert_eq!(layout.binds.len(), 3);

@@ -93,7 +93,9 @@ async fn execute(State(contexts): State<Arc<Contexts>>, headers: HeaderMap, body
         Err(invalid) => return unprocessable(&invalid),
     };
     let context = match (&request.context_id, &request.language) {
-        (Some(_), Some(_)) => return (StatusCode::BAD_REQUEST, "Only one of context_id or language can be provided").into_response(),
+        (Some(_), Some(_)) => {
+            return (StatusCode::BAD_REQUEST, "Only one of context_id or language can be provided").into_response();
+        }
         (Some(id), None) => contexts.find(id).ok_or_else(|| no_context(id)),
         (None, language) => contexts.default_for(language.as_deref()).map_err(|error| not_created(&error)),
     };

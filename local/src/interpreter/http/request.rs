@@ -124,7 +124,9 @@ impl Fields {
                     }
                 }
             }
-            Some(other) => wrong.extend(Invalid::one("dict_type", &["body", "env_vars"], "Input should be a valid dictionary", other).0),
+            Some(other) => {
+                wrong.extend(Invalid::one("dict_type", &["body", "env_vars"], "Input should be a valid dictionary", other).0)
+            }
         }
         variables
     }

@@ -94,7 +94,15 @@ impl Channels {
         let (sender, outputs) = mpsc::channel(QUEUE);
         let id = message.header.msg_id.clone();
         lock(&self.routes).insert(id.clone(), sender);
-        let run = Run { id, outputs, routes: Arc::clone(&self.routes), started: false, replied: false, idle: false, status: ReplyStatus::Ok };
+        let run = Run {
+            id,
+            outputs,
+            routes: Arc::clone(&self.routes),
+            started: false,
+            replied: false,
+            idle: false,
+            status: ReplyStatus::Ok,
+        };
         self.shell.lock().await.send(message).await?;
         Ok(run)
     }

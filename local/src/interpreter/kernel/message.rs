@@ -197,7 +197,8 @@ mod tests {
 
     #[test]
     fn numbers_that_are_none_become_null_outside_of_strings_only() {
-        let (_, output) = message("display_data", r#"{"data":{"application/json":[NaN,-Infinity,"NaN \" Infinity"]}}"#).expect("a display");
+        let (_, output) =
+            message("display_data", r#"{"data":{"application/json":[NaN,-Infinity,"NaN \" Infinity"]}}"#).expect("a display");
         let Output::Result(result) = output else { panic!("a result") };
         assert_eq!(result.json.expect("json").get(), r#"[null,null,"NaN \" Infinity"]"#);
     }

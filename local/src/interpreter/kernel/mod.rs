@@ -22,6 +22,10 @@ use tokio::sync::watch;
 /// How long a kernel may take until it answers. The first start on a machine reads hundreds of files from a cold disk.
 const START_TIMEOUT: Duration = Duration::from_secs(120);
 
+/// How often a connection that breaks while a kernel starts is tried again, and after how long.
+const CONNECT_ATTEMPTS: u32 = 50;
+const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(100);
+
 /// Why a kernel is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
@@ -45,9 +49,18 @@ impl Kernel {
         let (mut process, connection) = launcher.start(kind, cwd).await?;
         let mut end = process.end();
         let connected = async {
-            let channels = Channels::connect(&connection).await?;
+            let mut attempt = 1;
+            let channels = loop {
+                match Channels::connect(&connection).await {
+                    Err(error) if attempt == CONNECT_ATTEMPTS => return Err(error),
+                    // `deno jupyter` drops connections that come while it starts.
+                    Err(_) => tokio::time::sleep(BETWEEN_ATTEMPTS).await,
+                    Ok(channels) => break channels,
+                }
+                attempt += 1;
+            };
             channels.wait_until_ready().await?;
-            Ok::<_, StartError>(channels)
+            Ok(channels)
         };
         let channels = tokio::select! {
             channels = tokio::time::timeout(START_TIMEOUT, connected) => match channels {

@@ -28,7 +28,9 @@ pub enum StartError {
         language: String,
     },
     /// The kernel needs a program that was not found when the platform started.
-    #[error("The kernel for JavaScript and TypeScript needs Deno 2: install it (npm install deno) or put it on the platform's PATH, then restart the platform")]
+    #[error(
+        "The kernel for JavaScript and TypeScript needs Deno 2: install it (npm install deno) or put it on the platform's PATH, then restart the platform"
+    )]
     NoDeno,
     /// The program could not be started, or its files not be written.
     #[error("The kernel could not be started: {0}")]
@@ -101,6 +103,8 @@ impl Launcher {
             KernelKind::Deno => {
                 let mut command = Command::new(self.environment.deno().ok_or(StartError::NoDeno)?);
                 command.args(["jupyter", "--kernel", "--conn"]).arg(connection_file);
+                // Values are shown as text, not on a terminal.
+                command.env("NO_COLOR", "1");
                 command
             }
             KernelKind::Python | KernelKind::Bash => {

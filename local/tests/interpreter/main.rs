@@ -1,0 +1,11 @@
+//! The interpreter role, driven over HTTP with real kernels. Its Python environment is made once, below `target`.
+
+mod contexts;
+mod deno;
+mod failures;
+mod http;
+mod interrupts;
+mod output;
+mod python;
+mod role;
+mod variables;

@@ -1,5 +1,6 @@
 //! What `/execute` streams: one JSON object a line, in pure ASCII.
 
+use super::lenient::loose_text;
 use bytes::Bytes;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -106,11 +107,6 @@ fn present(value: Box<RawValue>) -> Option<Box<RawValue>> {
     (value.get() != "null").then_some(value)
 }
 
-/// The text of a JSON string; of anything else, which a kernel should not send but may, its JSON.
-pub fn loose_text(value: &RawValue) -> String {
-    serde_json::from_str::<String>(value.get()).unwrap_or_else(|_| value.get().to_owned())
-}
-
 fn base64_text(value: &RawValue) -> String {
     let mut text = loose_text(value);
     text.retain(|character| !character.is_ascii_whitespace());
@@ -137,12 +133,16 @@ impl Event {
             let failure = CellError::own("SerializationError", &error.to_string());
             format!(r#"{{"type":"error","name":"{}","value":"","traceback":""}}"#, failure.name)
         });
-        ascii_line(&json)
+        ascii_line(json)
     }
 }
 
 /// Replaces what is not ASCII by escapes. In JSON text such characters occur only inside strings, so the escape is always right.
-fn ascii_line(json: &str) -> Bytes {
+fn ascii_line(mut json: String) -> Bytes {
+    if json.is_ascii() {
+        json.push('\n');
+        return json.into();
+    }
     let mut line = Vec::with_capacity(json.len() + 1);
     let mut units = [0u16; 2];
     for character in json.chars() {

@@ -12,6 +12,7 @@ mod event;
 mod http;
 mod kernel;
 mod language;
+mod lenient;
 pub mod prepare;
 pub mod runtime;
 

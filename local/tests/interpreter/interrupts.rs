@@ -18,7 +18,7 @@ async fn appears(file: &std::path::Path) {
 fn sleeper(role: &Role) -> String {
     let interrupted = role.home().join("interrupted");
     format!(
-        "import time\nprint('asleep', flush=True)\ntry:\n    time.sleep(1000)\nexcept KeyboardInterrupt:\n    open({interrupted:?}, 'w').close()\n    raise"
+        "import time\ntry:\n    print('asleep', flush=True)\n    time.sleep(1000)\nexcept KeyboardInterrupt:\n    open({interrupted:?}, 'w').close()\n    raise"
     )
 }
 

@@ -10,8 +10,9 @@ const ODD: &str = "it's \"odd\"\n$HOME `ls` \\n \\ é😀 {x} %s \\";
 async fn variables_of_a_cell_hold_anything_and_are_gone_afterwards() {
     let role = Role::start_with(&[("SANDBOX_WIDE", "wide"), ("OVERRIDDEN", "before")], None);
     let variables = json!({ "ODD": ODD, "OVERRIDDEN": "inside", "HOME": "/elsewhere" });
-    let look = "import os, json; json.dumps([os.environ.get(name) for name in ['ODD', 'OVERRIDDEN', 'SANDBOX_WIDE', 'HOME']])";
-    let seen = |events: &[serde_json::Value]| serde_json::from_str::<serde_json::Value>(&main_text(events)).expect("a list");
+    let look =
+        "import os, json; print(json.dumps([os.environ.get(name) for name in ['ODD', 'OVERRIDDEN', 'SANDBOX_WIDE', 'HOME']]))";
+    let seen = |events: &[serde_json::Value]| serde_json::from_str::<serde_json::Value>(&text(events, "stdout")).expect("a list");
     let events = role.run(json!({ "code": look, "env_vars": variables })).await;
     assert_eq!(seen(&events), json!([ODD, "inside", "wide", "/elsewhere"]));
     let home = role.home().display().to_string();

@@ -18,6 +18,7 @@ import types
 import zmq
 from ipykernel.iostream import IOPubThread, OutStream
 from ipykernel.kernelapp import IPKernelApp
+from jupyter_client.jsonutil import json_default
 
 # Characters a stream message carries at most, and how many may wait unsent before `write` waits too.
 PIECE = 64 * 1024
@@ -56,7 +57,19 @@ OutStream.write, OutStream._flush, OutStream.flush_timeout = write, flush_now, N
 IOPubThread.send_multipart = send_multipart
 
 
+def pack(message):
+    """JSON of a message. What JSON does not know (NaN, halves of surrogate pairs) is written as Python does, for the reader to mend."""
+    try:
+        return json.dumps(message, default=json_default, ensure_ascii=False, allow_nan=False).encode()
+    except ValueError:
+        return json.dumps(message, default=json_default).encode()
+
+
 class KernelApp(IPKernelApp):
+    def init_sockets(self):
+        self.session.pack = pack
+        super().init_sockets()
+
     def init_iopub(self, context):
         context.setsockopt(zmq.SNDHWM, BACKLOG)
         context.setsockopt(zmq.XPUB_NODROP, 1)

@@ -77,6 +77,12 @@ class ChartFormatter(BaseFormatter):
     print_method = ObjectName("_repr_e2b_chart_")
     _return_type = dict
 
+    def __call__(self, value):
+        # matplotlib's own set-up takes every formatter of its figures out, so that one by type would be lost.
+        if any((kind.__module__, kind.__name__) == ("matplotlib.figure", "Figure") for kind in type(value).__mro__):
+            return chart_of(value)
+        return super().__call__(value)
+
 
 class DataFormatter(BaseFormatter):
     format_type = Unicode("e2b/data")
@@ -86,7 +92,6 @@ class DataFormatter(BaseFormatter):
 
 formatters = shell.display_formatter.formatters
 chart, data = ChartFormatter(parent=shell.display_formatter), DataFormatter(parent=shell.display_formatter)
-chart.for_type_by_name("matplotlib.figure", "Figure", chart_of)
 data.for_type_by_name("pandas", "DataFrame", data_of)
 data.for_type_by_name("pandas.core.frame", "DataFrame", data_of)
 formatters[chart.format_type], formatters[data.format_type] = chart, data

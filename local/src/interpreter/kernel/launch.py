@@ -29,15 +29,13 @@ _write, _flush, _send_multipart = OutStream.write, OutStream._flush, IOPubThread
 
 
 def write(self, string):
-    if not isinstance(string, str):
-        return _write(self, string)
-    for start in range(0, len(string), PIECE):
-        piece = string[start : start + PIECE]
-        _write(self, piece)
-        self._unsent = getattr(self, "_unsent", 0) + len(piece)
+    if not isinstance(string, str) or len(string) <= PIECE:
+        written = _write(self, string)
+        self._unsent += written
         if self._unsent >= PIECE:
             self.flush()
-    return len(string)
+        return written
+    return sum(write(self, string[start : start + PIECE]) for start in range(0, len(string), PIECE))
 
 
 def flush_now(self):
@@ -53,7 +51,7 @@ def send_multipart(self, *args, **kwargs):
         sent.wait()
 
 
-OutStream.write, OutStream._flush, OutStream.flush_timeout = write, flush_now, None
+OutStream.write, OutStream._flush, OutStream.flush_timeout, OutStream._unsent = write, flush_now, None, 0
 IOPubThread.send_multipart = send_multipart
 
 

@@ -43,12 +43,15 @@ pub struct Args {
 pub struct Envd {
     config: EnvdConfig,
     processes: process::Processes,
+    watchers: filesystem::Watchers,
     metrics: metrics::Sampler,
 }
 
 /// Runs the role until stdin ends or a signal asks for the end, and ends everything that it started.
 pub fn run(args: Args) -> anyhow::Result<()> {
     reset_signals();
+    // Whoever started envd may be stricter or laxer; new files are readable and not writable by others.
+    rustix::process::umask(rustix::fs::Mode::WGRP | rustix::fs::Mode::WOTH);
     let mut stdin = io::stdin().lock();
     let mut line = String::new();
     stdin.read_line(&mut line).context("the configuration could not be read from stdin")?;
@@ -73,7 +76,12 @@ async fn serve(config: EnvdConfig, run_dir: &Path) -> anyhow::Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let reaper = reaper::Reaper::start()?;
-    let envd = Arc::new(Envd { config, processes: process::Processes::new(reaper), metrics: metrics::Sampler::default() });
+    let envd = Arc::new(Envd {
+        config,
+        processes: process::Processes::new(reaper),
+        watchers: filesystem::Watchers::default(),
+        metrics: metrics::Sampler::default(),
+    });
     tokio::spawn(accept_http(http, envd));
     tokio::spawn(ports::accept(port_streams));
     let stdin_ended = stdin_end();

@@ -105,6 +105,10 @@ async fn filesystem_call(method: &str, context: Context, request: Request<Incomi
         "Move" => unary(request, context, rpc::rename).await,
         "ListDir" => unary(request, context, rpc::list_dir).await,
         "Remove" => unary(request, context, rpc::remove).await,
+        "WatchDir" => server_stream(request, context, rpc::watch_dir).await,
+        "CreateWatcher" => unary(request, context, rpc::create_watcher).await,
+        "GetWatcherEvents" => unary(request, context, rpc::get_watcher_events).await,
+        "RemoveWatcher" => unary(request, context, rpc::remove_watcher).await,
         _ => not_found(),
     }
 }

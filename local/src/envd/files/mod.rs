@@ -4,6 +4,7 @@ mod accepted;
 mod compose;
 mod conditions;
 mod content_type;
+mod disposition;
 mod download;
 mod gunzip;
 mod metadata;

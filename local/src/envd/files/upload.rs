@@ -5,6 +5,7 @@ use super::super::body::{Body, full};
 use super::super::error::HttpError;
 use super::super::paths::base_name;
 use super::super::users::User;
+use super::disposition::Disposition;
 use super::gunzip::Gunzip;
 use super::metadata::from_headers;
 use super::query::{Query, resolve};
@@ -18,7 +19,7 @@ use http_body_util::BodyDataStream;
 use hyper::body::Incoming;
 use multer::Multipart;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -46,7 +47,7 @@ async fn store_all(envd: &Envd, request: Request<Incoming>) -> Result<Vec<Value>
     let content_type = text(request.headers(), header::CONTENT_TYPE).to_owned();
     let kind = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let (parts, body) = request.into_parts();
-    let mut files = Files { envd, user, metadata, stored: BTreeMap::new(), answer: Vec::new() };
+    let mut files = Files { envd, user, metadata, stored: BTreeSet::new(), answer: Vec::new() };
     match kind.as_str() {
         "application/octet-stream" => {
             let Some(path) = &query.path else {
@@ -64,12 +65,13 @@ async fn store_all(envd: &Envd, request: Request<Incoming>) -> Result<Vec<Value>
                 HttpError::Json(StatusCode::INTERNAL_SERVER_ERROR, format!("error reading multipart form: {error}"))
             };
             while let Some(field) = multipart.next_field().await.map_err(broken)? {
-                if field.name() != Some("file") {
+                let disposition = Disposition::of(field.headers());
+                if disposition.name.as_deref() != Some("file") {
                     continue;
                 }
-                let path = match (&query.path, field.file_name()) {
+                let path = match (&query.path, disposition.filename) {
                     (Some(path), _) => path.clone(),
-                    (None, Some(name)) if !name.is_empty() => name.to_owned(),
+                    (None, Some(name)) if !name.is_empty() => name,
                     _ => return Err(HttpError::bad_request("a file part needs a filename when there is no path query parameter")),
                 };
                 files.add(&path, field).await?;
@@ -85,7 +87,7 @@ struct Files<'a> {
     envd: &'a Envd,
     user: User,
     metadata: BTreeMap<String, String>,
-    stored: BTreeMap<String, ()>,
+    stored: BTreeSet<String>,
     answer: Vec<Value>,
 }
 
@@ -96,7 +98,7 @@ impl Files<'_> {
         pieces: impl Stream<Item = Result<Bytes, E>> + Unpin,
     ) -> Result<(), HttpError> {
         let path = resolve(self.envd, &self.user, path)?;
-        if self.stored.insert(path.clone(), ()).is_some() {
+        if !self.stored.insert(path.clone()) {
             return Err(HttpError::bad_request(format!(
                 "you cannot upload multiple files to the same path '{path}' in one request"
             )));

@@ -5,6 +5,7 @@ use super::super::error::RpcError;
 use super::super::paths::{Base, clean};
 use super::super::users::{Names, User};
 use super::entry::entry;
+use super::watch::{Watch, WatchStream, Wish};
 use super::{list, operations};
 use agent_sandbox_web::protocol::filesystem::*;
 use std::io;
@@ -60,4 +61,38 @@ pub async fn list_dir(context: Context, request: ListDirRequest) -> Result<ListD
 pub async fn remove(context: Context, request: RemoveRequest) -> Result<RemoveResponse, RpcError> {
     let (_, path) = locate(&context, &request.path)?;
     blocking(move || operations::remove(&path).map(|()| RemoveResponse {})).await
+}
+
+/// The changes in a directory, as they happen.
+pub async fn watch_dir(context: Context, request: WatchDirRequest) -> Result<WatchStream, RpcError> {
+    let (_, path) = locate(&context, &request.path)?;
+    let wish = Wish {
+        path,
+        recursive: request.recursive,
+        include_entry: request.include_entry,
+        allow_network_mounts: request.allow_network_mounts,
+    };
+    Watch::begin(wish).await.map(WatchStream::new)
+}
+
+/// A watcher to be polled. It outlives the call and has no end of its own.
+pub async fn create_watcher(context: Context, request: CreateWatcherRequest) -> Result<CreateWatcherResponse, RpcError> {
+    let (_, path) = locate(&context, &request.path)?;
+    let wish = Wish {
+        path,
+        recursive: request.recursive,
+        include_entry: request.include_entry,
+        allow_network_mounts: request.allow_network_mounts,
+    };
+    Ok(CreateWatcherResponse { watcher_id: context.envd.watchers.create(wish).await? })
+}
+
+/// What a watcher has seen.
+pub async fn get_watcher_events(context: Context, request: GetWatcherEventsRequest) -> Result<GetWatcherEventsResponse, RpcError> {
+    Ok(GetWatcherEventsResponse { events: context.envd.watchers.take(&request.watcher_id)? })
+}
+
+/// The end of a watcher.
+pub async fn remove_watcher(context: Context, request: RemoveWatcherRequest) -> Result<RemoveWatcherResponse, RpcError> {
+    context.envd.watchers.remove(&request.watcher_id).map(|()| RemoveWatcherResponse {})
 }

@@ -44,6 +44,7 @@ pub struct Args {
 
 /// Runs the role until its stdin ends or a signal asks for its end; kernels end with it.
 pub fn run(args: Args) -> anyhow::Result<()> {
+    tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(tracing::Level::WARN).with_ansi(false).init();
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?.block_on(serve(args))
 }
 

@@ -20,6 +20,8 @@ pub struct Args {
 
 /// Makes the runtime unless it is there, with progress on stderr, and writes the folder of its Python environment to stdout.
 pub fn run(args: Args) -> anyhow::Result<()> {
+    // Sandboxes read it as other users.
+    rustix::process::umask(rustix::fs::Mode::WGRP | rustix::fs::Mode::WOTH);
     let options = Options { pip_index: args.pip_index, ca_file: args.ca_file, deno: None };
     let runtime = runtime::ensure(&args.runtime_dir, &options, &mut |line| eprintln!("{line}"))?;
     writeln!(std::io::stdout(), "{}", runtime.python_env().display())?;

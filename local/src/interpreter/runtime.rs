@@ -1,10 +1,12 @@
 //! The runtime of code cells on the host: a Python environment made once and shared read-only by all sandboxes, and Deno if there is one.
 
 use super::environment::{FONT_CACHE, SYSTEM_PYTHON};
-use std::ffi::OsString;
+use rustix::process::{Signal, set_parent_process_death_signal};
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -79,7 +81,7 @@ pub struct Layout {
     /// What its walls must show read-only; nothing without walls.
     pub binds: Vec<Bind>,
     /// Arguments of the interpreter role, `--listen` excepted.
-    pub arguments: Vec<OsString>,
+    pub arguments: Vec<String>,
     /// Variables for the role and every process of the sandbox.
     pub variables: Vec<(String, String)>,
 }
@@ -89,7 +91,7 @@ pub struct Layout {
 pub fn ensure(folder: &Path, options: &Options, progress: &mut dyn FnMut(&str)) -> Result<Runtime, RuntimeError> {
     let version = python_version()?;
     let python_env = folder.join(format!("python-{}", fingerprint(&version)));
-    let runtime = Runtime { python_env, options: options.clone() };
+    let runtime = Runtime::new(python_env, options.clone());
     if runtime.is_complete() {
         return Ok(runtime);
     }
@@ -107,6 +109,11 @@ pub fn ensure(folder: &Path, options: &Options, progress: &mut dyn FnMut(&str)) 
 }
 
 impl Runtime {
+    /// The runtime whose Python environment is in `python_env`, as [`ensure`] has made it.
+    pub fn new(python_env: PathBuf, options: Options) -> Runtime {
+        Runtime { python_env, options }
+    }
+
     /// The folder of the shared Python environment on the host.
     pub fn python_env(&self) -> &Path {
         &self.python_env
@@ -163,8 +170,7 @@ impl Runtime {
         if self.python_env.exists() {
             fs::remove_dir_all(&self.python_env).map_err(failed)?;
         }
-        let made =
-            Command::new(SYSTEM_PYTHON).args(["-m", "venv"]).arg(&self.python_env).stdin(Stdio::null()).output().map_err(failed)?;
+        let made = program(SYSTEM_PYTHON).args(["-m", "venv"]).arg(&self.python_env).output().map_err(failed)?;
         if !made.status.success() {
             return Err(RuntimeError::NoVenv);
         }
@@ -222,16 +228,24 @@ impl Runtime {
     }
 
     fn python(&self) -> Command {
-        let mut command = Command::new(self.python_env.join("bin/python"));
-        command.stdin(Stdio::null());
-        command
+        program(self.python_env.join("bin/python"))
     }
 }
 
-fn arguments(python_env: &Path, deno: Option<&Path>) -> Vec<OsString> {
-    let mut arguments = vec!["--python-env".into(), python_env.into()];
+/// A program that ends when this process does, however that ends.
+fn program(path: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(path);
+    command.stdin(Stdio::null());
+    // SAFETY: the closure makes one system call and neither allocates nor locks.
+    unsafe { command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::KILL))?)) };
+    command
+}
+
+fn arguments(python_env: &Path, deno: Option<&Path>) -> Vec<String> {
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let mut arguments = vec!["--python-env".to_owned(), text(python_env)];
     if let Some(deno) = deno {
-        arguments.extend(["--deno".into(), deno.into()]);
+        arguments.extend(["--deno".to_owned(), text(deno)]);
     }
     arguments
 }
@@ -292,7 +306,7 @@ mod tests {
         let runtime = Runtime { python_env: "/host/python-1".into(), options };
         let layout = runtime.inside_walls();
         assert_eq!(layout.binds.len(), 3);
-        assert!(layout.arguments.iter().all(|argument| !argument.to_string_lossy().contains("/host")));
+        assert!(layout.arguments.iter().all(|argument| !argument.contains("/host")));
         assert!(layout.variables.iter().all(|(_, value)| !value.contains("/host")));
         assert!(layout.variables.contains(&("PIP_INDEX_URL".into(), "http://i/".into())));
         assert!(runtime.without_walls().binds.is_empty());

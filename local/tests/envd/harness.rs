@@ -63,7 +63,8 @@ impl Account {
     fn own() -> Self {
         let uid = rustix::process::geteuid().as_raw();
         let passwd = std::fs::read_to_string("/etc/passwd").unwrap();
-        let line = passwd.lines().find(|line| line.split(':').nth(2) == Some(&uid.to_string())).expect("the tests' user has no name");
+        let line =
+            passwd.lines().find(|line| line.split(':').nth(2) == Some(&uid.to_string())).expect("the tests' user has no name");
         let fields: Vec<&str> = line.split(':').collect();
         Self { name: fields[0].to_owned(), home: fields[5].to_owned(), uid }
     }
@@ -467,11 +468,8 @@ impl Output {
 
 /// A program with arguments, without stdin.
 pub fn program(cmd: &str, args: &[&str]) -> StartRequest {
-    let config = ProcessConfig {
-        cmd: cmd.to_owned(),
-        args: args.iter().map(|arg| (*arg).to_owned()).collect(),
-        ..ProcessConfig::default()
-    };
+    let config =
+        ProcessConfig { cmd: cmd.to_owned(), args: args.iter().map(|arg| (*arg).to_owned()).collect(), ..ProcessConfig::default() };
     StartRequest { process: Some(config), pty: None, tag: None, stdin: Some(false) }
 }
 

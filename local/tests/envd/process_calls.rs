@@ -41,7 +41,8 @@ async fn list_needs_no_user() {
 #[tokio::test]
 async fn update_resizes_a_terminal() {
     let envd = Envd::start().await;
-    let mut process = envd.follow(Codec::Proto, &in_terminal("trap 'stty size' WINCH; echo on; while :; do read x; done", 80, 24)).await;
+    let mut process =
+        envd.follow(Codec::Proto, &in_terminal("trap 'stty size' WINCH; echo on; while :; do read x; done", 80, 24)).await;
     process.events.wait_for("on").await;
     let selector = Some(ProcessSelector::pid(process.pid));
     for (size, shown) in [(Some(PtySize { cols: 120, rows: 40 }), "40 120"), (None, "0 0")] {
@@ -83,7 +84,8 @@ async fn input_reaches_a_process_and_closing_ends_it() {
 #[tokio::test]
 async fn input_reaches_a_terminal() {
     let envd = Envd::start().await;
-    let request = StartRequest { pty: Some(Pty::default()), ..program("/bin/sh", &["-c", "stty -echo; echo on; read x; echo \"<$x>\""]) };
+    let request =
+        StartRequest { pty: Some(Pty::default()), ..program("/bin/sh", &["-c", "stty -echo; echo on; read x; echo \"<$x>\""]) };
     let mut process = envd.follow(Codec::Proto, &request).await;
     process.events.wait_for("on").await;
     envd.input(process.pid, Input::Pty("äö\n".into())).await.unwrap();
@@ -137,7 +139,8 @@ async fn input_without_a_choice_is_unimplemented() {
 #[tokio::test]
 async fn input_for_a_process_that_reads_no_more_is_a_broken_pipe() {
     let envd = Envd::start().await;
-    let mut process = envd.follow(Codec::Proto, &StartRequest { stdin: Some(true), ..sh("exec <&-; echo on; exec sleep 100") }).await;
+    let mut process =
+        envd.follow(Codec::Proto, &StartRequest { stdin: Some(true), ..sh("exec <&-; echo on; exec sleep 100") }).await;
     process.events.wait_for("on").await;
     let failure = envd.input(process.pid, Input::Stdin("x".into())).await.unwrap_err();
     assert_eq!(failure.code, "internal");
@@ -212,7 +215,8 @@ async fn a_tag_finds_its_process_among_several_tagged_ones() {
     let envd = Envd::start().await;
     for tag in ["a", "b", "c"] {
         let mut process = envd.follow(Codec::Proto, &StartRequest { tag: Some(tag.into()), ..program("sleep", &["100"]) }).await;
-        let other = envd.follow(Codec::Proto, &StartRequest { tag: Some(format!("other-{tag}")), ..program("sleep", &["100"]) }).await;
+        let other =
+            envd.follow(Codec::Proto, &StartRequest { tag: Some(format!("other-{tag}")), ..program("sleep", &["100"]) }).await;
         let selector = Some(ProcessSelector { selector: Some(Selector::Tag(tag.into())) });
         let request = SendSignalRequest { process: selector, signal: Signal::Sigkill as i32 };
         envd.call::<SendSignalResponse>(Codec::Json, "/process.Process/SendSignal", &request).await.unwrap();

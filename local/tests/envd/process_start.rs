@@ -138,7 +138,8 @@ async fn stdin_is_a_pipe_unless_it_is_refused() {
 async fn a_terminal_has_the_size_asked_for_and_its_output_is_pty() {
     let envd = Envd::start().await;
     for codec in BOTH {
-        let output = envd.follow(codec, &in_terminal("stty size; tty >/dev/null && echo err >&2", 100, 30)).await.events.output().await;
+        let output =
+            envd.follow(codec, &in_terminal("stty size; tty >/dev/null && echo err >&2", 100, 30)).await.events.output().await;
         assert_eq!(String::from_utf8_lossy(&output.pty), "30 100\r\nerr\r\n");
         assert!(output.stdout.is_empty() && output.stderr.is_empty());
         assert_eq!(output.end().exit_code, 0);

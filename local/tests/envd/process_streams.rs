@@ -179,7 +179,8 @@ async fn all_subscribers_get_what_comes_after_they_came() {
 #[tokio::test]
 async fn a_subscriber_that_leaves_holds_up_nobody() {
     let envd = Envd::start().await;
-    let mut process = envd.follow(Codec::Proto, &StartRequest { stdin: Some(true), ..sh("read x; head -c 20000000 /dev/zero") }).await;
+    let mut process =
+        envd.follow(Codec::Proto, &StartRequest { stdin: Some(true), ..sh("read x; head -c 20000000 /dev/zero") }).await;
     let mut second = envd.connect(Codec::Proto, process.pid).await;
     second.start().await;
     envd.input(process.pid, Input::Stdin("go\n".into())).await.unwrap();

@@ -29,13 +29,15 @@ _write, _flush, _send_multipart = OutStream.write, OutStream._flush, IOPubThread
 
 
 def write(self, string):
-    if not isinstance(string, str) or len(string) <= PIECE:
-        written = _write(self, string)
-        self._unsent += written
+    if isinstance(string, str) and len(string) > PIECE:
+        for start in range(0, len(string), PIECE):
+            write(self, string[start : start + PIECE])
+    else:
+        _write(self, string)
+        self._unsent += len(string)
         if self._unsent >= PIECE:
             self.flush()
-        return written
-    return sum(write(self, string[start : start + PIECE]) for start in range(0, len(string), PIECE))
+    return len(string)
 
 
 def flush_now(self):

@@ -6,6 +6,9 @@ mod failures;
 mod http;
 mod interrupts;
 mod output;
+mod platform;
 mod python;
 mod role;
+#[path = "../serve/support/mod.rs"]
+mod support;
 mod variables;

@@ -18,14 +18,18 @@ pub const PATIENCE: Duration = Duration::from_secs(120);
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_agent-sandbox-local");
 
+/// Where the runtime of all tests is kept.
+pub fn runtime_dir() -> PathBuf {
+    Path::new(PROGRAM).ancestors().nth(2).expect("the program lies in target/PROFILE").join("runtime")
+}
+
 /// The shared Python environment, made on first use.
 fn python_env() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
-        let target = Path::new(PROGRAM).ancestors().nth(2).expect("the program lies in target/PROFILE");
         let made = Command::new(PROGRAM)
             .args(["prepare", "--runtime-dir"])
-            .arg(target.join("runtime"))
+            .arg(runtime_dir())
             .stderr(Stdio::inherit())
             .output()
             .expect("prepare runs");

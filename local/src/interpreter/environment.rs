@@ -101,8 +101,6 @@ impl Environment {
             ("HOME", self.home.clone().into()),
             ("VIRTUAL_ENV", self.own.clone().into()),
             ("PIP_DISABLE_PIP_VERSION_CHECK", "1".into()),
-            // ipykernel ends itself when the interpreter is gone.
-            ("JPY_PARENT_PID", std::process::id().to_string().into()),
         ]
     }
 }

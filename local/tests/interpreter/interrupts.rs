@@ -152,14 +152,20 @@ async fn a_dead_kernel_is_reported_and_replaced() {
 }
 
 #[tokio::test]
-async fn ending_the_role_ends_its_kernels() {
-    let mut role = Role::start();
-    let kernel: i32 = main_text(&role.python("import os; os.getpid()").await).parse().expect("a process");
-    assert!(role.end().success());
-    let gone = async {
-        while std::path::Path::new(&format!("/proc/{kernel}")).exists() {
-            tokio::time::sleep(Duration::from_millis(10)).await;
+async fn the_end_of_the_role_is_the_end_of_its_kernels() {
+    for killed in [false, true] {
+        let mut role = Role::start();
+        let kernel: u32 = main_text(&role.python("import os; os.getpid()").await).parse().expect("a process");
+        if killed {
+            role.kill()
+        } else {
+            assert!(role.end().success())
         }
-    };
-    tokio::time::timeout(super::role::PATIENCE, gone).await.expect("the kernel ends");
+        let gone = async {
+            while std::path::Path::new(&format!("/proc/{kernel}")).exists() {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        tokio::time::timeout(super::role::PATIENCE, gone).await.expect("the kernel ends");
+    }
 }

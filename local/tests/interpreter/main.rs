@@ -7,6 +7,7 @@ mod http;
 mod interrupts;
 mod output;
 mod platform;
+mod prepare;
 mod python;
 mod role;
 #[path = "../serve/support/mod.rs"]

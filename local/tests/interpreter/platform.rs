@@ -1,6 +1,6 @@
 //! Code cells in sandboxes of the whole platform: inside the walls, as root and as a plain user, and without walls.
 
-use super::role::{error, main_text, of_type, runtime_dir, text};
+use super::role::{INSTALL, error, main_text, of_type, runtime_dir, text};
 use super::support::{Platform, Sandbox, Who};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
@@ -51,6 +51,11 @@ except OSError as failure:
 print(sorted(os.listdir('/home')), max(int(name) for name in os.listdir('/proc') if name.isdigit()) < 1000)
 print([path for path in sys.path if 'target' in path])";
         assert_eq!(text(&python(&sandbox, look).await, "stdout"), "True\n['user'] True\n[]\n");
+        let shown = main_text(&python(&sandbox, INSTALL).await);
+        assert!(
+            shown.contains("'hello'") && shown.contains("/home/user/.local") && shown.contains("/opt/agent-sandbox"),
+            "{shown}"
+        );
         let listed = sandbox.call("GET", 49999, "/contexts").send().await.value();
         assert_eq!(listed[0]["cwd"], "/home/user");
     }

@@ -1,6 +1,6 @@
 //! What Python cells show.
 
-use super::role::{Role, error, main_text, of_type, text};
+use super::role::{INSTALL, Role, error, main_text, of_type, text};
 use base64::Engine;
 use serde_json::{Value, json};
 
@@ -151,23 +151,7 @@ clear_output()
 #[tokio::test]
 async fn packages_are_installed_on_top_of_the_shared_ones() {
     let role = Role::start();
-    // A package without a build: pip unpacks a wheel that the cell makes and serves itself.
-    let code = r#"
-import base64, hashlib, http.server, threading, zipfile
-name = "greeting-1.0-py3-none-any.whl"
-with zipfile.ZipFile(name, "w") as wheel:
-    wheel.writestr("greeting.py", "word = 'hello'")
-    wheel.writestr("greeting-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: greeting\nVersion: 1.0\nRequires-Dist: numpy\n")
-    wheel.writestr("greeting-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-    wheel.writestr("greeting-1.0.dist-info/RECORD", "")
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *args): pass
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Quiet)
-threading.Thread(target=server.serve_forever, daemon=True).start()
-get_ipython().run_line_magic("pip", f"install --no-index http://127.0.0.1:{server.server_port}/{name}")
-import greeting, numpy
-greeting.word, greeting.__file__, numpy.__file__"#;
-    let events = role.python(code).await;
+    let events = role.python(INSTALL).await;
     let shown = main_text(&events);
     let own = role.home().join(".local/share/agent-sandbox").display().to_string();
     assert!(shown.contains("'hello'") && shown.contains(&own), "{events:?}");

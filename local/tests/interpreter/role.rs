@@ -16,7 +16,8 @@ use tokio::net::TcpStream;
 /// No answer within this time is a hang. Generous: the machine may be slow, and a wait that succeeds costs nothing.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_agent-sandbox-local");
+/// The binary.
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_agent-sandbox-local");
 
 /// Where the runtime of all tests is kept.
 pub fn runtime_dir() -> PathBuf {
@@ -24,7 +25,7 @@ pub fn runtime_dir() -> PathBuf {
 }
 
 /// The shared Python environment, made on first use.
-fn python_env() -> &'static Path {
+pub fn python_env() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
         let made = Command::new(PROGRAM)
@@ -97,6 +98,12 @@ impl Role {
     pub fn end(&mut self) -> std::process::ExitStatus {
         drop(self.stdin.take());
         self.child.wait().expect("the role ends")
+    }
+
+    /// Kills it, so that it has no time to end anything.
+    pub fn kill(&mut self) {
+        self.child.kill().expect("the role runs");
+        self.end();
     }
 
     /// Sends a request and gives its answer; the connection is its own.
@@ -234,6 +241,23 @@ impl Cell {
         events
     }
 }
+
+/// Installs a wheel that the cell makes and serves itself, and shows where its module and a shared one come from.
+pub const INSTALL: &str = r#"
+import http.server, threading, zipfile
+name = "greeting-1.0-py3-none-any.whl"
+with zipfile.ZipFile(name, "w") as wheel:
+    wheel.writestr("greeting.py", "word = 'hello'")
+    wheel.writestr("greeting-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: greeting\nVersion: 1.0\nRequires-Dist: numpy\n")
+    wheel.writestr("greeting-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+    wheel.writestr("greeting-1.0.dist-info/RECORD", "")
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *args): pass
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Quiet)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+get_ipython().run_line_magic("pip", f"install --no-index http://127.0.0.1:{server.server_port}/{name}")
+import greeting, numpy
+greeting.word, greeting.__file__, numpy.__file__"#;
 
 /// The events of one type.
 pub fn of_type<'a>(events: &'a [Value], kind: &str) -> Vec<&'a Value> {

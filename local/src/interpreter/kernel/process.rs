@@ -5,7 +5,7 @@ use crate::interpreter::environment::Environment;
 use crate::interpreter::language::KernelKind;
 use jupyter_protocol::{ConnectionInfo, Transport};
 use jupyter_zmq_client::{RuntimeError, peek_ports_with_listeners};
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process_group, set_parent_process_death_signal};
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
@@ -120,6 +120,9 @@ impl Launcher {
         command.envs(self.environment.variables());
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         command.process_group(0).kill_on_drop(true);
+        // However the interpreter ends, its kernels end with it. The threads that start kernels live as long as it does.
+        // SAFETY: the closure makes one system call and neither allocates nor locks.
+        unsafe { command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::KILL))?)) };
         Ok(command)
     }
 }

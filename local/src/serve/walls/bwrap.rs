@@ -128,7 +128,7 @@ impl Bwrap {
         }
         anyhow::ensure!(things.len() <= STAGED, "a sandbox cannot show that many things of the host");
         let mut things = things.into_iter();
-        let staged = std::array::from_fn(|_| things.next());
+        let staged = Box::new(std::array::from_fn(|_| things.next()));
         let steps = vec![
             Step::NewSession,
             Step::PrivateMounts,

@@ -34,7 +34,7 @@ pub enum Step {
     /// Make a private mount namespace, with nothing of it visible outside.
     PrivateMounts,
     /// Mount an empty tmpfs over [`STAGE`] and bind things into it, where an unprivileged user reaches them whatever folder they lie in.
-    Stage([Option<Staged>; STAGED]),
+    Stage(Box<[Option<Staged>; STAGED]>),
     /// Give a namespace a path, in a private mount namespace.
     Name(Named),
     /// Become an unprivileged user and group for good.

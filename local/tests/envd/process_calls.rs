@@ -200,7 +200,7 @@ async fn a_call_that_names_no_process_is_unimplemented() {
 #[tokio::test]
 async fn a_call_with_two_selectors_is_invalid_and_a_pid_may_be_text() {
     let envd = Envd::start().await;
-    let process = envd.follow(Codec::Proto, &cat()).await;
+    let process = envd.follow(Codec::Proto, &program("sleep", &["100"])).await;
     let close = async |process| {
         let body = json!({ "process": process }).to_string();
         envd.post("/process.Process/CloseStdin", &[("content-type", "application/json")], body).await.status.as_u16()

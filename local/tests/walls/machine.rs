@@ -74,6 +74,25 @@ async fn the_hosts_processes_and_terminal_are_out_of_sight() {
 }
 
 #[tokio::test]
+async fn the_platforms_session_keyring_is_left_behind() {
+    // A login's session keyring, which the platform inherits from this thread. (Perl prints its number.)
+    // SAFETY: the call takes a null name and touches no memory of ours.
+    let joined = unsafe { libc::syscall(libc::SYS_keyctl, 1, std::ptr::null::<libc::c_char>()) };
+    let ask = format!("print syscall({}, 0, -3, 0)", libc::SYS_keyctl);
+    let host = std::process::Command::new("perl").args(["-e", &ask]).output().unwrap();
+    let host = String::from_utf8(host.stdout).unwrap();
+    for who in Who::all() {
+        let platform = Platform::start_as(who, &[]);
+        let (one, two) = (platform.sandbox().await, platform.sandbox().await);
+        let inside = [one.succeed(&format!("perl -e '{ask}'")).await, two.succeed(&format!("perl -e '{ask}'")).await];
+        if joined > 0 {
+            assert_eq!(host, joined.to_string());
+            assert!(inside[0] != host && inside[1] != host && inside[0] != inside[1], "{who:?}: {inside:?}, outside {host}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn common_tools_work() {
     for who in Who::all() {
         let platform = Platform::start_as(who, &[]);

@@ -5,6 +5,7 @@ use crate::handover::{EnvdConfig, INTERPRETER_PORT, InterpreterConfig, READY};
 use anyhow::Context;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -34,11 +35,11 @@ impl PortMap {
 ///
 /// # Errors
 /// When it does not come up.
-pub async fn start(reaper: &Reaper, config: &EnvdConfig) -> anyhow::Result<PortMap> {
+pub async fn start(reaper: &Reaper, config: &EnvdConfig, run_dir: &Path) -> anyhow::Result<PortMap> {
     let Some(interpreter) = &config.interpreter else { return Ok(PortMap::default()) };
     let port = Arc::new(AtomicU16::new(0));
-    let running = Running::start(reaper, config, interpreter, &port).await?;
-    tokio::spawn(keep_up(reaper.clone(), config.clone(), running, Arc::clone(&port)));
+    let running = Running::start(reaper, config, interpreter, run_dir, &port).await?;
+    tokio::spawn(keep_up(reaper.clone(), config.clone(), run_dir.to_owned(), running, Arc::clone(&port)));
     Ok(PortMap(Some(port)))
 }
 
@@ -53,10 +54,15 @@ impl Running {
         reaper: &Reaper,
         config: &EnvdConfig,
         interpreter: &InterpreterConfig,
+        run_dir: &Path,
         port: &AtomicU16,
     ) -> anyhow::Result<Self> {
         let mut command = Command::new(std::env::current_exe().context("cannot find the platform's own program")?);
-        command.args(["interpreter", "--listen", &format!("127.0.0.1:{}", interpreter.port)]).args(&interpreter.arguments);
+        command
+            .args(["interpreter", "--listen", &format!("127.0.0.1:{}", interpreter.port)])
+            .args(&interpreter.arguments)
+            .arg("--run-dir")
+            .arg(run_dir);
         command.envs(&config.env_vars).env("HOME", &config.default_workdir).current_dir(&config.default_workdir);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let (mut child, exit) = reaper.spawn(|| command.spawn()).context("cannot start the interpreter")?;
@@ -84,14 +90,14 @@ fn first_line(mut stdout: impl BufRead, ready: oneshot::Sender<String>) {
 }
 
 /// Starts the interpreter again whenever it has ended.
-async fn keep_up(reaper: Reaper, config: EnvdConfig, mut running: Running, port: Arc<AtomicU16>) {
+async fn keep_up(reaper: Reaper, config: EnvdConfig, run_dir: PathBuf, mut running: Running, port: Arc<AtomicU16>) {
     let Some(interpreter) = &config.interpreter else { return };
     loop {
         let _ = running.exit.await;
         port.store(0, Ordering::Relaxed);
         running = loop {
             tokio::time::sleep(RESTART).await;
-            match Running::start(&reaper, &config, interpreter, &port).await {
+            match Running::start(&reaper, &config, interpreter, &run_dir, &port).await {
                 Ok(running) => break running,
                 Err(error) => tracing::warn!("the interpreter does not start again: {error:#}"),
             }

@@ -79,7 +79,7 @@ async fn serve(config: EnvdConfig, run_dir: &Path) -> anyhow::Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let reaper = reaper::Reaper::start()?;
-    let port_map = interpreter::start(&reaper, &config).await?;
+    let port_map = interpreter::start(&reaper, &config, run_dir).await?;
     let envd = Arc::new(Envd {
         config,
         processes: process::Processes::new(reaper),

@@ -34,6 +34,9 @@ pub struct Args {
     /// Where to listen; port 0 picks a free port. When ready, a line on stdout says `ready ADDRESS`.
     #[arg(long, default_value = "127.0.0.1:49999")]
     listen: SocketAddr,
+    /// Where connection files and sockets of kernels go; the folder for temporary files if none is given.
+    #[arg(long, value_name = "DIR")]
+    run_dir: Option<PathBuf>,
     /// The shared Python environment, made by `prepare`.
     #[arg(long, value_name = "DIR")]
     python_env: PathBuf,
@@ -51,8 +54,10 @@ pub fn run(args: Args) -> anyhow::Result<()> {
 async fn serve(args: Args) -> anyhow::Result<()> {
     let home = std::env::var_os("HOME").map(PathBuf::from).context("HOME is not set")?;
     // Kernels run in other folders.
+    let run_dir = absolute(args.run_dir.unwrap_or_else(std::env::temp_dir))?;
     let (python_env, deno) = (absolute(args.python_env)?, args.deno.map(absolute).transpose()?);
-    let launcher = Launcher::new(Environment::new(python_env, deno, home)).context("no folder for kernels could be made")?;
+    let launcher =
+        Launcher::new(Environment::new(python_env, deno, home), &run_dir).context("no folder for kernels could be made")?;
     let contexts = Arc::new(Contexts::new(launcher));
     let listener = TcpListener::bind(args.listen).await.with_context(|| format!("{} is not free", args.listen))?;
     let address = listener.local_addr()?;

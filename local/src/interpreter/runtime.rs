@@ -44,7 +44,9 @@ pub enum RuntimeError {
     #[error("code cells need Python's venv module: apt-get install python3-venv")]
     NoVenv,
     /// pip failed.
-    #[error("the packages of code cells could not be installed: {reason}")]
+    #[error(
+        "the packages of code cells could not be installed: {reason}. Is the package index reachable? --pip-index and --ca-file set it"
+    )]
     Pip {
         /// pip's own last words, without addresses that may hold secrets.
         reason: String,

@@ -40,3 +40,10 @@ async fn languages_without_a_kernel_are_refused_with_the_reason() {
         assert!(status == 500 && body.starts_with("Failed to create context: ") && body.contains("npm install deno"), "{body}");
     }
 }
+
+#[tokio::test]
+async fn a_folder_too_deep_for_sockets_is_no_obstacle() {
+    let deep = tempfile::Builder::new().prefix(&"deep".repeat(25)).tempdir().expect("a folder");
+    let role = Role::start_in(deep);
+    assert_eq!(main_text(&role.python("1").await), "1");
+}

@@ -167,5 +167,6 @@ async fn the_end_of_the_role_is_the_end_of_its_kernels() {
             }
         };
         tokio::time::timeout(super::role::PATIENCE, gone).await.expect("the kernel ends");
+        assert_eq!(role.left_something(), killed);
     }
 }

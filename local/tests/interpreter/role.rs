@@ -52,6 +52,7 @@ pub struct Role {
     stdin: Option<ChildStdin>,
     address: String,
     home: tempfile::TempDir,
+    run_dir: tempfile::TempDir,
 }
 
 impl Role {
@@ -62,24 +63,39 @@ impl Role {
 
     /// The same with variables of its own, and with or without Deno.
     pub fn start_with(variables: &[(&str, &str)], deno: Option<&Path>) -> Role {
+        Role::start_everywhere(variables, deno, tempfile::tempdir().expect("a folder"))
+    }
+
+    /// The same with a folder for its kernels' sockets.
+    pub fn start_in(run_dir: tempfile::TempDir) -> Role {
+        Role::start_everywhere(&[], None, run_dir)
+    }
+
+    fn start_everywhere(variables: &[(&str, &str)], deno: Option<&Path>, run_dir: tempfile::TempDir) -> Role {
         let home = tempfile::tempdir().expect("a folder");
         let mut command = Command::new(PROGRAM);
         command.args(["interpreter", "--listen", "127.0.0.1:0", "--python-env"]).arg(python_env());
         if let Some(deno) = deno {
             command.arg("--deno").arg(deno);
         }
+        command.arg("--run-dir").arg(run_dir.path());
         command.env("HOME", home.path()).env_remove("VIRTUAL_ENV").envs(variables.iter().copied());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the role starts");
         let mut line = String::new();
         let mut stdout = BufReader::new(child.stdout.take().expect("stdout"));
         stdout.read_line(&mut line).expect("a line");
         let address = line.trim().strip_prefix("ready ").expect("the role is ready").to_owned();
-        Role { stdin: child.stdin.take(), child, address, home }
+        Role { stdin: child.stdin.take(), child, address, home, run_dir }
     }
 
     /// The home of its user.
     pub fn home(&self) -> &Path {
         self.home.path()
+    }
+
+    /// Whether it has left anything where its kernels have their sockets.
+    pub fn left_something(&self) -> bool {
+        self.run_dir.path().read_dir().expect("a folder").next().is_some()
     }
 
     /// The role's process.

@@ -18,6 +18,9 @@ use tokio::sync::watch;
 /// How much of what a kernel writes while it starts is kept for the error message, in bytes.
 const KEPT_OUTPUT: usize = 2048;
 
+/// The longest path of a Unix socket, less what is added for each channel, in bytes.
+const SOCKET_PREFIX: usize = 107 - "-1".len();
+
 /// Why a kernel did not start or cannot be reached.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -62,9 +65,9 @@ pub struct Launcher {
 }
 
 impl Launcher {
-    /// A launcher for kernels in this environment.
-    pub fn new(environment: Environment) -> std::io::Result<Launcher> {
-        let folder = tempfile::Builder::new().prefix("kernels-").tempdir()?;
+    /// A launcher for kernels in this environment, with its private folder in `run_dir`.
+    pub fn new(environment: Environment, run_dir: &Path) -> std::io::Result<Launcher> {
+        let folder = tempfile::Builder::new().prefix("kernels-").tempdir_in(run_dir)?;
         std::fs::write(folder.path().join("launch.py"), include_str!("launch.py"))?;
         std::fs::write(folder.path().join("results.py"), include_str!("results.py"))?;
         Ok(Launcher { folder, environment })
@@ -84,12 +87,12 @@ impl Launcher {
         self.environment.prepare()?;
         let id = uuid::Uuid::new_v4().simple().to_string();
         // Sockets in a private folder need no ports. `deno jupyter` knows only TCP; the ports stay taken until it starts.
-        let (info, _listeners) = if kind == KernelKind::Deno {
+        let prefix = self.folder.path().join(&id[..8]);
+        let (info, _listeners) = if kind == KernelKind::Deno || prefix.as_os_str().len() > SOCKET_PREFIX {
             let (ports, listeners) = peek_ports_with_listeners(IpAddr::V4(Ipv4Addr::LOCALHOST), 5).await?;
             let ports = <[u16; 5]>::try_from(ports).map_err(|_| RuntimeError::ZmqMessageError("too few free ports".into()))?;
             (connection_info(Transport::TCP, "127.0.0.1".into(), ports), listeners)
         } else {
-            let prefix = self.folder.path().join(&id[..8]);
             (connection_info(Transport::IPC, prefix.to_string_lossy().into_owned(), [1, 2, 3, 4, 5]), Vec::new())
         };
         let file = self.folder.path().join(format!("{id}.json"));

@@ -2,6 +2,7 @@
 
 use super::role::{Role, main_text, of_type, text};
 use serde_json::json;
+use std::time::Duration;
 
 #[tokio::test]
 async fn output_arrives_while_the_cell_runs() {
@@ -85,20 +86,32 @@ async fn a_hundred_megabytes_pass_through_whole_and_flat() {
 #[tokio::test]
 async fn a_reader_that_stops_makes_the_kernel_wait() {
     let role = Role::start();
-    let code = "
-import sys, resource
-for n in range(300_000): print(f'{n:099}')
-resource.getrusage(resource.RUSAGE_SELF).ru_maxrss";
+    let progress = role.home().join("progress");
+    let code = format!(
+        "
+import resource
+for number in range(64):
+    print('x' * 1_000_000)
+    with open({progress:?}, 'w') as file: file.write(str(number))
+resource.getrusage(resource.RUSAGE_SELF).ru_maxrss"
+    );
     let mut cell = role.cell(json!({ "code": code })).await;
-    cell.until("stdout").await;
-    // Nothing is read while other cells run: they have kernels of their own.
+    let first = cell.until("stdout").await;
+    // Nothing more is read until the kernel stands still.
+    let reached = || std::fs::read_to_string(&progress).unwrap_or_default();
+    let mut last = None;
+    while last != Some(reached()) {
+        last = Some(reached());
+        tokio::time::sleep(Duration::from_secs(2)).await;
+    }
+    assert_ne!(last.as_deref(), Some("63"), "the kernel does not wait");
+    // Cells of other contexts have kernels of their own.
     let other = role.context(json!({})).await;
     assert_eq!(main_text(&role.run(json!({ "code": "6 * 7", "context_id": other })).await), "42");
-    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
-    assert!(role.peak_memory() < 200 << 20);
     let events = cell.rest().await;
-    let last = of_type(&events, "stdout").last().expect("output")["text"].as_str().expect("a text").to_owned();
-    assert!(last.ends_with("299999\n"));
+    let shown = first["text"].as_str().expect("a text").len() + text(&events, "stdout").len();
+    assert_eq!(shown, 64 * 1_000_001);
+    assert!(role.peak_memory() < 200 << 20);
     let kernel_kilobytes: u64 = main_text(&events).parse().expect("a number");
     assert!(kernel_kilobytes < 200 << 10, "the kernel grew to {kernel_kilobytes} KiB");
 }

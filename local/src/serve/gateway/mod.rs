@@ -2,8 +2,8 @@
 //!
 //! A request names its sandbox and port in one of three forms:
 //! - by path, on a loopback address: `http://127.0.0.1:P/s/{id}/{port}/…` (a port header that differs wins);
-//! - by host: `http://{port}-{id}.localhost:P/…`, or with a shard label `http://s{n}.{port}-{id}.localhost:P/…` (`n` up to three digits),
-//!   so that a page can open more than the six connections that browsers allow to one host name;
+//! - by host: `http://{port}-{id}.localhost:P/…`, or with a shard label `http://s{n}.{port}-{id}.localhost:P/…` (`n` up to seven digits:
+//!   pages draw it by chance), so that a page can open more than the six connections that browsers allow to one host name;
 //! - by headers, on any path: `E2b-Sandbox-Id` and `E2b-Sandbox-Port`, or `Agentbox-Sandbox-Id` and `Agentbox-Sandbox-Port`.
 //!
 //! Bodies pass frame by frame in both directions. When the client goes, hyper drops the answer, and with it the request inside.
@@ -26,16 +26,13 @@ use http::{HeaderMap, HeaderValue, Request, StatusCode, Uri, Version};
 use hyper::body::Incoming;
 use hyper::upgrade::OnUpgrade;
 use hyper_util::client::legacy::{Client, Error};
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use std::net::IpAddr;
 use std::path::Path;
-use std::time::Duration;
 use target::{Form, Malformed};
 
 /// Routes of envd by which the platform itself steers it; nobody else may.
 const CONTROL_ROUTES: [&str; 7] = ["/init", "/freeze", "/unfreeze", "/collapse", "/fsfreeze", "/fsthaw", "/upgrade"];
-/// How long an idle connection into a sandbox is kept for the next request. Shorter than what common servers wait before they close it.
-const IDLE: Duration = Duration::from_secs(4);
 /// The buffer of each direction of a connection that has switched protocols, in bytes.
 const UPGRADED_BUFFER: usize = 64 * 1024;
 
@@ -51,7 +48,9 @@ impl Route {
     /// When they are not there.
     pub fn pin(run: &Path) -> anyhow::Result<Self> {
         let mut builder = Client::builder(TokioExecutor::new());
-        builder.pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE);
+        // A connection for each request: a kept one may be closed by the server just as the next request goes out, and a request with a
+        // body cannot be sent again. Connecting to a Unix socket costs microseconds.
+        builder.pool_max_idle_per_host(0);
         Ok(Self { client: builder.build(Connector::pin(run)?) })
     }
 }

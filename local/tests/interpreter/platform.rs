@@ -1,11 +1,13 @@
 //! Code cells in sandboxes of the whole platform: inside the walls, as root and as a plain user, and without walls.
 
-use super::role::{INSTALL, error, main_text, of_type, runtime_dir, text};
+use super::role::{INSTALL, error, main_text, of_type, python_env, runtime_dir, text};
 use super::support::{Platform, Sandbox, Who};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 
 fn platform(who: Who, arguments: &[&str]) -> Platform {
+    // Made by whichever test comes first; a client would not wait that long.
+    python_env();
     let runtime = runtime_dir().display().to_string();
     Platform::start_as(who, &[&["--runtime-dir", &runtime], arguments].concat())
 }
@@ -66,6 +68,7 @@ async fn sandboxes_without_walls_have_interpreters_of_their_own() {
     let platform = platform(Who::Me, &["--isolation", "none"]);
     let one = platform.sandbox_of(json!({ "templateID": "code-interpreter" })).await;
     let two = platform.sandbox_of(json!({ "templateID": "code-interpreter" })).await;
+    assert_eq!((&one.created["templateID"], &one.created["alias"]), (&json!("code-interpreter-v1"), &json!("code-interpreter")));
     figure_and_table(&one).await;
     python(&one, "mine = 'one'").await;
     assert_eq!(error(&python(&two, "mine").await)["name"], "NameError");

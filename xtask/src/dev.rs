@@ -96,7 +96,11 @@ fn start(project: &Project, args: &Args) -> Result<Child> {
     std::fs::create_dir_all(&data_dir).with_context(|| format!("creating {}", data_dir.display()))?;
     let mut command = Command::new(project.platform_binary());
     command.args(["serve", "--json", "--listen", &args.listen.to_string(), "--data-dir"]);
-    command.arg(&data_dir).arg("--console").arg(project.path("www/dist")).args(&args.platform);
+    command.arg(&data_dir).arg("--console").arg(project.path("www/dist"));
+    if !args.platform.iter().any(|arg| arg.starts_with("--runtime-dir")) {
+        command.arg("--runtime-dir").arg(project.runtime());
+    }
+    command.args(&args.platform);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).process_group(0);
     command.spawn().with_context(|| format!("cannot start `{}`", line(&command)))
 }

@@ -40,6 +40,11 @@ impl Project {
         self.target().join("peers")
     }
 
+    /// Where the platform keeps what code cells run on, made once and shared by the tests and `dev`.
+    pub fn runtime(&self) -> PathBuf {
+        self.target().join("runtime")
+    }
+
     /// A program run from the root of the checkout.
     pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);

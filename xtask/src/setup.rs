@@ -39,7 +39,7 @@ const SYSTEM_PARTS: &[SystemPart] = &[
         from: Needs::Tests,
         present: || Path::new("/usr/share/fonts/truetype/dejavu").is_dir(),
     },
-    SystemPart { package: "python3-venv", from: Needs::Tests, present: python_makes_environments },
+    SystemPart { package: "python3-venv", from: Needs::Platform, present: python_makes_environments },
 ];
 
 /// Brings the machine to what `needs` says.
@@ -117,9 +117,10 @@ fn npm_packages(project: &Project) -> Result<()> {
     })
 }
 
+/// Of the system's own Python, which sandboxes see too: code cells run in an environment made by it.
 fn python_makes_environments() -> bool {
-    let mut python = std::process::Command::new("python3");
-    find_program("python3").is_some() && output(python.args(["-c", "import venv, ensurepip"])).is_ok()
+    let python = "/usr/bin/python3";
+    Path::new(python).exists() && output(std::process::Command::new(python).args(["-c", "import venv, ensurepip"])).is_ok()
 }
 
 /// One virtual environment for each `tests/peers/python/NAME.requirements.txt`: some of the SDKs cannot share one.
@@ -134,7 +135,7 @@ fn python_environments(project: &Project) -> Result<()> {
         };
         let environment = project.peers().join(name);
         install_once(&requirements, &environment.join("installed.txt"), &format!("install the Python SDK of {name}"), || {
-            run_quietly(project.command("python3").args(["-m", "venv", "--clear"]).arg(&environment))?;
+            run_quietly(project.command("/usr/bin/python3").args(["-m", "venv", "--clear"]).arg(&environment))?;
             let pip = environment.join("bin/pip");
             run_quietly(
                 project

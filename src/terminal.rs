@@ -30,6 +30,8 @@ struct Session {
     /// Rung when output or the end has come, or room.
     bell: Bell,
     ended: Cell<bool>,
+    /// Whether a kill is under way: the exit that it brings about may be read before its answer.
+    killing: Cell<bool>,
     closed: Promise,
     resolve_closed: Function,
     /// The size that waits to be sent, and the promise of whoever sends.
@@ -60,6 +62,7 @@ pub fn open(target: &Rc<Target>, options: JsValue) -> Promise {
             held: Cell::new(0),
             bell: Bell::default(),
             ended: Cell::new(false),
+            killing: Cell::new(false),
             closed,
             resolve_closed: resolve_closed.unchecked_into(),
             size: Cell::new(None),
@@ -85,6 +88,7 @@ async fn read(session: Rc<Session>) {
             }
             // A terminal has one channel, of bytes.
             Ok(Some(Piece::Text(..))) => {}
+            Ok(Some(Piece::Exit(_))) if session.killing.get() => session.end("killed", &[]),
             Ok(Some(Piece::Exit(exit))) => session.end("exited", &[("exitCode", exit.code.into())]),
             // Reading was given up, and whoever did that has said why.
             Ok(None) => break,
@@ -139,7 +143,10 @@ impl Session {
         if self.ended.get() {
             return Ok(false);
         }
-        let killed = JsFuture::from(kill(&self.process.target, self.process.pid.into(), JsValue::UNDEFINED)).await? == true;
+        self.killing.set(true);
+        let killed = JsFuture::from(kill(&self.process.target, self.process.pid.into(), JsValue::UNDEFINED)).await;
+        self.killing.set(false);
+        let killed = killed? == true;
         if killed {
             self.end("killed", &[]);
         }

@@ -72,7 +72,7 @@ pub async fn collect(process: &Process, callbacks: Callbacks, capture: bool) -> 
             let kept = &mut collected.kept[usize::from(is_stderr)];
             let room = KEPT - kept.len();
             let end = (0..=text.len().min(room)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-            kept.push_str(&text[..end]);
+            kept.push_str(text.get(..end).unwrap_or_default());
             collected.truncated |= end < text.len();
         }
         if let Some(callback) = if is_stderr { &callbacks.1 } else { &callbacks.0 } {

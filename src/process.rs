@@ -314,7 +314,12 @@ fn timed_out(ms: f64) -> JsValue {
 }
 
 fn with_event<R>(is_json: bool, message: &[u8], visit: impl FnOnce(ProcessEvent<'_>) -> R) -> core::result::Result<R, Malformed> {
-    if is_json { json::process_event(message, visit) } else { process_event(message).map(visit) }
+    if !is_json {
+        return process_event(message).map(visit);
+    }
+    let (mut visit, mut seen) = (Some(visit), None);
+    json::process_event(message, &mut |event| seen = visit.take().map(|visit| visit(event)))?;
+    seen.ok_or(Malformed)
 }
 
 /// Sends SIGKILL without anybody waiting for it: the caller has gone, and whether it worked, nobody is left to hear.

@@ -30,7 +30,7 @@ struct Session {
     /// Rung when output or the end has come, or room.
     bell: Bell,
     ended: Cell<bool>,
-    /// Whether a signal to end the shell was sent.
+    /// Whether a kill is under way: the exit that it brings about may be read before its answer.
     killing: Cell<bool>,
     closed: Promise,
     resolve_closed: Function,
@@ -145,7 +145,9 @@ impl Session {
             return Ok(false);
         }
         self.killing.set(true);
-        let killed = JsFuture::from(kill(&self.process.target, self.process.pid.into(), JsValue::UNDEFINED)).await? == true;
+        let killed = JsFuture::from(kill(&self.process.target, self.process.pid.into(), JsValue::UNDEFINED)).await;
+        self.killing.set(false);
+        let killed = killed? == true;
         if killed {
             self.end("killed", &[]);
         }
@@ -254,11 +256,6 @@ impl TerminalSession {
             session.kill().await?;
             Ok(JsValue::UNDEFINED)
         })
-    }
-
-    #[wasm_bindgen(js_name = __dispose)]
-    pub fn dispose(&self) -> Promise {
-        self.close()
     }
 }
 

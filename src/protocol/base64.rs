@@ -11,7 +11,7 @@ pub fn encode(bytes: &[u8], padded: bool) -> String {
             out.push(char::from(ALPHABET[(bits >> (18 - 6 * at) & 63) as usize]));
         }
         if padded {
-            out.push_str(&"=="[group.len() - 1..]);
+            out.push_str("==".get(group.len() - 1..).unwrap_or_default());
         }
     }
     out

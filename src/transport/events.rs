@@ -60,10 +60,22 @@ impl EventStream {
     ///
     /// `Ok(None)` when more bytes are needed, or at the end: see [`Self::ended`].
     pub fn visit<R>(&self, visit: impl FnOnce(&[u8]) -> core::result::Result<(bool, R), Malformed>) -> Result<Option<R>> {
+        let (mut visit, mut seen) = (Some(visit), None);
+        self.visit_next(&mut |payload| {
+            let Some(visit) = visit.take() else { return Ok(false) };
+            let (taken, value) = visit(payload)?;
+            seen = Some(value);
+            Ok(taken)
+        })?;
+        Ok(seen)
+    }
+
+    /// Not generic, so that it exists once.
+    fn visit_next(&self, visit: &mut dyn FnMut(&[u8]) -> core::result::Result<bool, Malformed>) -> Result<()> {
         let visited = {
             let envelopes = self.envelopes.borrow();
             match envelopes.peek().map_err(|_| self.unreadable())? {
-                None => return Ok(None),
+                None => return Ok(()),
                 Some(envelope) if envelope.is_compressed() => return Err(self.unreadable()),
                 Some(envelope) if envelope.is_end_stream() => Err(self.trailer(envelope.payload)),
                 Some(envelope) => Ok(visit(envelope.payload)),
@@ -78,17 +90,14 @@ impl EventStream {
                 self.cancelled.set(true);
                 self.held.take();
                 ignore(&self.reader.read());
-                return match outcome {
-                    Some(fault) => Err(fault),
-                    None => Ok(None),
-                };
+                return outcome.map_or(Ok(()), Err);
             }
             Ok(visited) => visited.map_err(|_| self.unreadable())?,
         };
-        if taken.0 {
+        if taken {
             self.advance();
         }
-        Ok(Some(taken.1))
+        Ok(())
     }
 
     fn advance(&self) {

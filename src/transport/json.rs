@@ -45,27 +45,31 @@ pub fn send_input(pid: u32, is_pty: bool, data: &[u8]) -> Object {
 }
 
 /// Reads one message of a Start or Connect stream and hands the event to `visit`.
-pub fn process_event<R>(message: &[u8], visit: impl FnOnce(ProcessEvent<'_>) -> R) -> Result<R, Malformed> {
+pub fn process_event(message: &[u8], visit: &mut dyn FnMut(ProcessEvent<'_>)) -> Result<(), Malformed> {
     let event = get(&parse(message)?, "event");
     for (name, channel) in [("stdout", Channel::Stdout), ("stderr", Channel::Stderr), ("pty", Channel::Pty)] {
         if let Some(text) = get(&get(&event, "data"), name).as_string() {
             let bytes = base64::decode(&text).ok_or(Malformed)?;
-            return Ok(visit(ProcessEvent::Data(channel, &bytes)));
+            visit(ProcessEvent::Data(channel, &bytes));
+            return Ok(());
         }
     }
     let (start, end) = (get(&event, "start"), get(&event, "end"));
     if start.is_object() {
         let pid = get(&start, "pid").as_f64().unwrap_or_default() as u32;
-        return Ok(visit(ProcessEvent::Start(pid)));
+        visit(ProcessEvent::Start(pid));
+        return Ok(());
     }
     if end.is_object() {
         let error = get(&end, "error").as_string();
         // Some servers say the code in words alone.
         let worded = || get(&end, "status").as_string()?.strip_prefix("exit status ")?.parse().ok();
         let exit_code = get(&end, "exitCode").as_f64().map(|code| code as i32).or_else(worded).unwrap_or_default();
-        return Ok(visit(ProcessEvent::End { exit_code, error: error.as_deref() }));
+        visit(ProcessEvent::End { exit_code, error: error.as_deref() });
+        return Ok(());
     }
-    Ok(visit(ProcessEvent::Other))
+    visit(ProcessEvent::Other);
+    Ok(())
 }
 
 /// What a message of a WatchDir stream says: whether it is the start, and else the change.

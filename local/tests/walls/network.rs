@@ -80,6 +80,69 @@ async fn no_listener_of_the_host_is_reached_on_any_address() {
     until("the listeners' answer to the test", || host.greeted.load(Ordering::SeqCst) >= host.ports.len()).await;
 }
 
+/// Sends to every address in `argv[1:]` as `FAMILY ADDRESS PORT`, by TCP and UDP, in each way in which a socket can name its interface, and
+/// prints what was answered. Python's standard library is all it needs.
+const AROUND_ROUTES: &str = r#"
+import socket, struct, sys
+index = socket.if_nametoindex("eth0")
+def bind(s, six): s.setsockopt(socket.SOL_SOCKET, 25, b"eth0")
+def unicast(s, six): s.setsockopt(*((41, 76) if six else (0, 50)), struct.pack("!I", index))
+def nothing(s, six): pass
+def information(six):
+    return [(41, 50, bytes(16) + struct.pack("=I", index))] if six else [(0, 8, struct.pack("=III", index, 0, 0))]
+for target in sys.argv[1:]:
+    address, port = target.rsplit("/", 1)
+    six = ":" in address
+    family = socket.AF_INET6 if six else socket.AF_INET
+    for scope in ([0, index] if six else [None]):
+        to = (address, int(port)) if scope is None else (address, int(port), 0, scope)
+        for name in (bind, unicast, nothing):
+            for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+                s = socket.socket(family, kind)
+                s.settimeout(1)
+                try:
+                    name(s, six)
+                    if kind == socket.SOCK_STREAM: s.connect(to)
+                    elif name is nothing: s.sendmsg([b"knock"], information(six), 0, to)
+                    else: s.sendto(b"knock", to)
+                    print("SENT", name.__name__, kind, to)
+                except OSError: pass
+                finally: s.close()
+"#;
+
+#[tokio::test]
+async fn a_socket_that_names_its_interface_reaches_nothing_more() {
+    let host = Everywhere::open();
+    let datagrams = std::net::UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).unwrap();
+    datagrams.set_nonblocking(true).unwrap();
+    let port = datagrams.local_addr().unwrap().port();
+    let ports: Vec<u16> = host.ports.iter().copied().chain([port]).collect();
+    let addresses = host_addresses();
+    let mut targets: Vec<String> =
+        ports.iter().flat_map(|port| addresses.iter().map(move |address| format!("{address}/{port}"))).collect();
+    // Nothing may even leave for these, so that nothing is there does not matter.
+    targets
+        .extend(["10.1.2.3/9", "172.16.0.9/9", "192.168.1.9/9", "169.254.169.254/9", "fd00::9/9", "fe80::9/9"].map(String::from));
+    for who in Who::all() {
+        let platform = Platform::start_as(who, &[]);
+        let sandbox = platform.sandbox().await;
+        if !has_way_out(&sandbox).await {
+            continue;
+        }
+        let attack = format!("cat > around.py <<'END'\n{AROUND_ROUTES}END\n/usr/bin/python3 around.py {}", targets.join(" "));
+        let sent = sandbox.succeed(&attack).await;
+        // A datagram to loopback without an interface's name goes to the sandbox itself, where nobody listens.
+        let sent: Vec<&str> = sent.lines().filter(|line| line.starts_with("SENT")).collect();
+        assert!(sent.is_empty(), "{who:?}: {sent:#?}");
+        // The walls leave the sandbox's own addresses and its names open.
+        let port = sandbox.serve(GREET).await;
+        let own = sandbox.run(&format!("exec 3<>/dev/tcp/127.0.0.1/{port} && ip route get 10.0.2.3")).await;
+        assert_eq!(own.code, 0, "{who:?}: {}", own.output);
+    }
+    assert_eq!(host.greeted.load(Ordering::SeqCst), 0);
+    assert!(datagrams.recv(&mut [0; 8]).is_err(), "a datagram arrived");
+}
+
 #[tokio::test]
 async fn no_listener_of_a_sandbox_is_reached_on_the_host() {
     for who in Who::all() {

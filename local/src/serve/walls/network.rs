@@ -82,7 +82,11 @@ impl Namespace {
         steps.extend([self.entering()?, Step::DieWithPlatform]);
         prepare(&mut command, steps);
         let output = feed(command, lines).await.context("cannot run ip")?;
-        ensure!(output.status.success(), "ip refused a route: {}", String::from_utf8_lossy(&output.stderr).trim());
+        ensure!(
+            output.status.success(),
+            "ip refused a part of the network wall, which needs xfrm policies in the kernel: {}",
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
         Ok(())
     }
 

@@ -1,8 +1,10 @@
 //! What a sandbox can reach: the lines that `ip -batch` takes inside its network namespace.
 //!
-//! pasta carries every packet that leaves the namespace as if the platform itself had sent it, so what must stay out of reach is made
-//! unreachable by routes inside, where the sandbox has no right to change them. The default route names no gateway: pasta answers for
-//! every address, and so not even the host's gateway needs an exception.
+//! pasta carries every packet that leaves the namespace as if the platform itself had sent it, so what must stay out of reach is closed
+//! inside, where the sandbox has no right to change it. Routes alone would not do: a socket that names its interface (`SO_BINDTODEVICE`,
+//! `IP_UNICAST_IF`, packet information, an IPv6 scope) goes around them, and so even loopback addresses would lead to the host's. Policies
+//! of the kernel's packet transformation (xfrm) hold for every socket; the routes stay for their quicker and clearer refusal. The default
+//! route names no gateway: pasta answers for every address, and so not even the host's gateway needs an exception.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -73,18 +75,37 @@ impl HostNetwork {
             IpAddr::V6(address) => format!("{address}/128"),
         });
         let mut closed: Vec<String> = ranges.chain(own).collect();
+        if self.kernel_v6 {
+            // Where the network translates to IPv4, every closed IPv4 range has a twin.
+            let twins = closed.iter().filter_map(|range| nat64(range)).collect::<Vec<_>>();
+            closed.extend(twins);
+        }
         closed.sort_unstable();
         closed.dedup();
         for range in closed {
-            lines.push_str(&format!("route add unreachable {range}\n"));
+            lines.push_str(&format!("route add unreachable {range}\nxfrm policy add dir out dst {range} {BLOCK}\n"));
+        }
+        for own in self.own_addresses() {
+            lines.push_str(&format!("xfrm policy add dir out dst {own} action allow priority 1\n"));
         }
         lines
     }
 
+    /// The sandbox's own addresses and its resolvers, which lie in closed ranges.
+    fn own_addresses(&self) -> Vec<IpAddr> {
+        let v6 = self.kernel_v6.then_some([ADDRESS_V6, RESOLVER_V6]).into_iter().flatten().map(IpAddr::from);
+        [ADDRESS_V4, RESOLVER_V4].map(IpAddr::from).into_iter().chain(v6).collect()
+    }
+
     /// Once pasta made the interface: addresses, the way out and the way to the resolver.
     pub fn opening(&self) -> String {
+        // Loopback is the sandbox's own only on its own interface: through pasta's it would be the host's.
+        let mut lines = format!("xfrm policy add dir out dst 127.0.0.0/8 dev {INTERFACE} {BLOCK}\n");
+        if self.kernel_v6 {
+            lines.push_str(&format!("xfrm policy add dir out dst ::1/128 dev {INTERFACE} {BLOCK}\n"));
+        }
         // Without a link-local address of its own the interface brings no route to link-local neighbours.
-        let mut lines = format!("link set {INTERFACE} addrgenmode none\nlink set {INTERFACE} mtu 65520 up\n");
+        lines.push_str(&format!("link set {INTERFACE} addrgenmode none\nlink set {INTERFACE} mtu 65520 up\n"));
         if self.v4 {
             lines.push_str(&format!("address add {ADDRESS_V4}/32 dev {INTERFACE}\n"));
             lines.push_str(&format!("route add default dev {INTERFACE}\nroute add {RESOLVER_V4}/32 dev {INTERFACE}\n"));
@@ -95,6 +116,16 @@ impl HostNetwork {
         }
         lines
     }
+}
+
+/// What a policy that closes a range ends with.
+const BLOCK: &str = "action block priority 2";
+
+/// The range under the well-known NAT64 prefix that stands for a range of IPv4.
+fn nat64(range: &str) -> Option<String> {
+    let (address, length) = range.split_once('/')?;
+    let (address, length): (Ipv4Addr, u8) = (address.parse().ok()?, length.parse().ok()?);
+    Some(format!("64:ff9b::{address}/{}", 96 + length))
 }
 
 /// Reads the addresses out of what `ip -json address show` prints.
@@ -150,7 +181,9 @@ mod tests {
         assert!(lines.contains("route add unreachable 203.0.113.9/32\n"));
         assert!(lines.contains("route add unreachable 2001:db8::9/128\n"));
         assert!(!lines.contains("127.0.0.1"));
-        assert_eq!(lines.matches("169.254.0.0/16").count(), 1);
+        assert_eq!(lines.matches("route add unreachable 169.254.0.0/16\n").count(), 1);
+        assert!(lines.contains("xfrm policy add dir out dst 203.0.113.9/32 action block"));
+        assert!(lines.contains("route add unreachable 64:ff9b::169.254.0.0/112\n"));
         assert_eq!(host.closing(true), "link set lo up\n");
     }
 

@@ -23,10 +23,16 @@ pub struct User {
 /// The user id that envd itself runs with.
 static OWN_UID: LazyLock<u32> = LazyLock::new(|| rustix::process::geteuid().as_raw());
 
+/// The home that envd's own environment names: without walls it is the sandbox's folder, and not that of the person whose user envd is.
+static OWN_HOME: LazyLock<Option<String>> = LazyLock::new(|| std::env::var("HOME").ok().filter(|home| home.starts_with('/')));
+
 impl User {
     /// The user of that name, when operations can run as it: as root anyone, else only envd's own user.
     pub fn find(name: &str) -> Option<Self> {
-        let user = fs::read_to_string(PASSWD).ok()?.lines().filter_map(parse).find(|user| user.name == name)?;
+        let mut user = fs::read_to_string(PASSWD).ok()?.lines().filter_map(parse).find(|user| user.name == name)?;
+        if user.uid == *OWN_UID {
+            user.home = OWN_HOME.clone().unwrap_or(user.home);
+        }
         (*OWN_UID == 0 || user.uid == *OWN_UID).then_some(user)
     }
 

@@ -83,3 +83,16 @@ async fn without_walls_it_says_so_in_the_line_and_works() {
     let sandbox = platform.sandbox().await;
     assert_eq!(sandbox.succeed("echo hello").await, "hello\n");
 }
+
+#[tokio::test]
+async fn without_walls_relative_paths_stay_in_the_sandboxs_own_home() {
+    let platform = Platform::start_with(&["--isolation", "none"]);
+    let (one, other) = (platform.sandbox().await, platform.sandbox().await);
+    let written = one.call("POST", 49983, "/files?path=mine.txt").header("content-type", "application/octet-stream").body("mine");
+    assert_eq!(written.send().await.status, 200);
+    assert_eq!(one.succeed("cat ~/mine.txt && cat mine.txt").await, "minemine");
+    assert_eq!(other.call("GET", 49983, "/files?path=mine.txt").send().await.status, 404);
+    let home = one.succeed("cd && pwd -P").await;
+    let data = platform.data().canonicalize().unwrap();
+    assert!(home.starts_with(data.to_str().unwrap()), "{home}");
+}

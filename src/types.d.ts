@@ -296,7 +296,7 @@ export interface CommandOptions extends CallOptions {
 export interface RunOptions extends CommandOptions {
   /** Gives a {@link CommandHandle} as soon as the process runs. */
   background?: boolean | undefined;
-  /** Rejects with {@link ProcessError} when the exit code is not 0. Default `false`. */
+  /** Rejects with {@link ProcessError} when the exit code is not 0; in the background, `wait` of the handle does. Default `false`. */
   check?: boolean | undefined;
   /** Whether output is kept for the result, up to 64 MiB a stream. Default `true`; `false` keeps nothing. */
   capture?: boolean | undefined;
@@ -351,7 +351,7 @@ export interface ChunkStream<T> extends AsyncIterable<T> {
 /** A command that runs. Iterating gives its chunks; leaving the loop early disconnects and lets the process go on. */
 export interface CommandHandle<Data = string> extends ChunkStream<ProcessChunk<Data>> {
   readonly pid: number;
-  /** Reads to the end. With `check` a non-zero exit code rejects with {@link ProcessError}. */
+  /** Reads to the end. With `check`, by default as the command was started with, a non-zero exit code rejects with {@link ProcessError}. */
   wait(
     options?: { check?: boolean; onStdout?: RunOptions["onStdout"]; onStderr?: RunOptions["onStderr"] } & CallOptions,
   ): Promise<CommandResult>;

@@ -2,6 +2,7 @@
 import type { ConnectionOptions } from "agent-sandbox-web";
 import { assert } from "chai";
 import { concat, utf8 } from "../support/bytes.ts";
+import { fastClock } from "../support/clock.ts";
 import { type Answerer, Body, fakeFetch } from "../support/fake-fetch.ts";
 import { fakeSandbox, rejected, SECRETS, START, shown, thrown } from "../support/sandboxes.ts";
 import { type Context, suite } from "../support/suite.ts";
@@ -154,6 +155,38 @@ export const errors = suite("errors", (test) => {
       codes.push((await rejected(sandbox.commands.run("anything"), context.sdk.SandboxError)).name);
     }
     assert.deepEqual(codes, ["SandboxNotFoundError", "SandboxNotFoundError", "SandboxNotFoundError"]);
+  });
+
+  /** A platform that makes sandboxes which nobody reaches. */
+  const silent = (sandboxUrl: string) => {
+    const info = { sandboxID: "i1", templateID: "base", state: "running" };
+    const options = control(
+      ({ url }) => (url.host === "api.test" ? jsonAnswer(200, info) : Promise.reject(new TypeError("fetch failed"))),
+      { sandboxUrl },
+    );
+    const { calls } = options.fetch as ReturnType<typeof fakeFetch>;
+    return { options, asked: () => calls.filter(({ path }) => path.endsWith("/health")).length };
+  };
+
+  test("a new sandbox that gives no answer at all is given up soon, with the advice to check the URL", async (context) => {
+    const { options, asked } = silent("https://sandbox.test/s/{sandboxId}/{port}");
+    await fastClock(50, async () => {
+      const began = performance.now();
+      const error = await rejected(context.sdk.Sandbox.create(options), context.sdk.UnreachableError, "E5004");
+      assert.isBelow(performance.now() - began, 60_000);
+      assert.include(error.suggestion, "sandboxUrl");
+      assert.notInclude(error.suggestion, "getInfo");
+    });
+    assert.isAbove(asked(), 1);
+  });
+
+  test.inNode("a host below .localhost that a server cannot resolve fails at once and names the path form", async (context) => {
+    const { options, asked } = silent("http://{port}-{sandboxId}.localhost:7300");
+    const created = await rejected(context.sdk.Sandbox.create(options), context.sdk.UnreachableError, "E5004");
+    assert.equal(asked(), 1);
+    const attached = await context.sdk.Sandbox.attach({ sandboxId: "i1" }, { ...options, apiKey: undefined });
+    const called = await rejected(attached.files.exists("a"), context.sdk.UnreachableError, "E5004");
+    for (const error of [created, called]) assert.include(error.suggestion, "/s/{sandboxId}/{port}");
   });
 
   test("the gateway's 'not found' names the sandbox as gone", async (context) => {

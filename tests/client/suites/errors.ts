@@ -209,6 +209,29 @@ export const errors = suite("errors", (test) => {
     });
   }
 
+  test("what envd says in words counts over the code it puts it under", async (context) => {
+    const { InvalidArgumentError, PermissionDeniedError, FileOperationError, SandboxError } = context.sdk;
+    let answer: () => Response = () => assert.fail("nothing is answered yet");
+    const { sandbox } = await fakeSandbox(context, () => answer());
+    const internal = (message: string) => () => jsonAnswer(500, { code: "internal", message });
+    answer = () => jsonAnswer(401, { code: "unauthenticated", message: "invalid username: 'nobody2'" });
+    const user = await rejected(sandbox.commands.run("x", { user: "nobody2" }), InvalidArgumentError, "E0001");
+    assert.match(user.suggestion, /\buser\b/);
+    answer = internal("error creating directory: mkdir /sys/a: Read-only file system (os error 30)");
+    await rejected(sandbox.files.makeDir("/sys/a"), PermissionDeniedError, "E4002");
+    answer = () => jsonAnswer(500, { code: 500, message: "error opening file: open /root/a: permission denied" });
+    await rejected(sandbox.files.write("/root/a", "x"), PermissionDeniedError, "E4002");
+    for (const [words, advice] of [
+      ["File name too long", /shorter/],
+      ["Not a directory", /file and not a directory/],
+    ] as const) {
+      answer = internal(`error creating directory: ${words}`);
+      assert.match((await rejected(sandbox.files.makeDir("a"), FileOperationError, "E4000")).suggestion, advice);
+    }
+    answer = internal("error writing to stdin: stdin not enabled or closed");
+    assert.include((await rejected(sandbox.commands.sendInput(1, "x"), SandboxError)).suggestion, "stdin: true");
+  });
+
   test("envd's own 401, whose code is a number, is an authentication error on streams too", async (context) => {
     const refused = () => jsonAnswer(401, { code: 401, message: "unauthorized access" });
     const { sandbox } = await fakeSandbox(context, refused);
@@ -262,6 +285,14 @@ export const errors = suite("errors", (test) => {
     await rejected(sandbox.commands.kill("one" as never), InvalidArgumentError, "E0001");
     await rejected(sandbox.files.write("a", 5 as never), InvalidArgumentError, "E0001");
     await rejected(sandbox.pty.resize(1, { cols: 0, rows: 24 }), InvalidArgumentError, "E0001");
+    for (const [timeoutMs, what] of [
+      [-1, "a negative or infinite number"],
+      [Number.POSITIVE_INFINITY, "a negative or infinite number"],
+      [Number.NaN, "NaN"],
+    ] as const) {
+      const error = await rejected(sandbox.commands.run("x", { timeoutMs }), InvalidArgumentError, "E0001");
+      assert.equal(error.message, `timeoutMs must be a duration in ms, 0 or more, not ${what}.`);
+    }
     thrown(() => sandbox.getUrl(70_000), InvalidArgumentError, "E0001");
     assert.lengthOf(calls, 0);
   });

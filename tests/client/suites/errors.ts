@@ -313,6 +313,16 @@ export const errors = suite("errors", (test) => {
     await rejected(sandbox.kill(), InvalidAPIKeyError, "E1001");
   });
 
+  test("without a key, a page is sent to the server and told of no environment", async (context) => {
+    const { sandbox } = await fakeSandbox(context, () => undefined);
+    const { message, suggestion } = await rejected(sandbox.kill(), context.sdk.InvalidAPIKeyError, "E1001");
+    assert.include(message, "needs an API key");
+    if (context.runtime === "page") {
+      assert.include(suggestion, "on a server");
+      assert.notMatch(suggestion, /environment|E2B_/);
+    } else assert.include(suggestion, "E2B_API_KEY");
+  });
+
   test("an API key may come from a function, asked anew for every request", async (context) => {
     let asked = 0;
     const options = control(() => jsonAnswer(404, { code: 404, message: "no" }), {

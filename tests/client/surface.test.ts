@@ -131,6 +131,22 @@ test("printing and JSON show what an object is, and nothing that lets anybody in
   await Promise.all([command.disconnect(), pty.disconnect()]);
 });
 
+test("an error's stack begins with its name and message, leads to the caller and leaves the package's own frames out", async () => {
+  const closed = () => made.sandbox.getUrl(70_000);
+  let error = new Error("nothing was thrown");
+  try {
+    closed();
+  } catch (caught) {
+    error = caught as Error;
+  }
+  const rejection = (await made.sandbox.files.read("").catch((caught: unknown) => caught)) as Error;
+  for (const { stack, message } of [error, rejection]) {
+    expect(stack?.split("\n")[0]).toBe(`InvalidArgumentError: ${message}`);
+    expect(stack).not.toMatch(/wasm|snippets/);
+  }
+  expect(error.stack).toContain("surface.test");
+});
+
 test("handles and streams have the members of their interfaces", async () => {
   const { sandbox, terminal } = made;
   const command = await sandbox.commands.start("x");

@@ -2,7 +2,10 @@
 export interface CallOptions {
   /** Gives up the call: its promise rejects with the signal's reason, and what the call waited for on the server is cancelled. */
   signal?: AbortSignal | undefined;
-  /** How long one request may take until its answer has begun (and, unless it streams, ended), in ms. Default 60,000; 0 = no limit. */
+  /**
+   * How long one request may take until its answer has begun (and, unless it streams, ended), in ms; 0 = no limit. Default 60,000, and
+   * 90,000 for `Sandbox.create` and `Sandbox.connect`.
+   */
   requestTimeoutMs?: number | undefined;
 }
 
@@ -316,7 +319,7 @@ export interface CommandResult {
   readonly stderr: string;
   /** Whether stdout or stderr was longer than what is kept (64 MiB a stream). */
   readonly truncated: boolean;
-  /** Seconds from start to end. */
+  /** Seconds from when the process was seen to run until its end was read. */
   readonly executionTime: number;
   /** The end in words when it was not a success, such as `signal: killed`. */
   readonly error?: string | undefined;

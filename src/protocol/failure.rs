@@ -273,6 +273,7 @@ pub const WORDS: &[Words] = &[
     ),
     words(FILES, "permission denied", Some(Class::PermissionDenied), ""),
     words(FILES, "name too long", None, "Use a shorter path: a name may have 255 bytes."),
+    words(FILES, "file exists", None, "A file stands where the path needs a directory: use another path, or remove it first."),
     words(FILES, "not a directory", None, "Check the path: something on the way is a file and not a directory."),
     words(&[Doing::Process], "stdin not enabled", None, "Start the command with stdin: true to send it input."),
 ];

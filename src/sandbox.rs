@@ -389,10 +389,11 @@ async fn create(template: Option<String>, options: &Options) -> Result<JsValue> 
     }
     let target = Rc::new(target);
     if let Err(fault) = healthy(&target, &call).await {
+        // Asked before it is ended: then the control plane would only say that it is gone.
+        let error = target.explain(fault).await;
         // Nobody else knows of this sandbox: it must not live on unseen.
-        let end = target.clone();
-        spawn_local(async move { kill_quietly(&end).await });
-        return Err(Fault::Thrown(target.explain(fault).await));
+        spawn_local(async move { kill_quietly(&target).await });
+        return Err(Fault::Thrown(error));
     }
     Ok(Sandbox::build(target, info, true))
 }

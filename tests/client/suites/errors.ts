@@ -160,8 +160,13 @@ export const errors = suite("errors", (test) => {
   /** A platform that makes sandboxes which nobody reaches. */
   const silent = (sandboxUrl: string) => {
     const info = { sandboxID: "i1", templateID: "base", state: "running" };
+    let ended = false;
     const options = control(
-      ({ url }) => (url.host === "api.test" ? jsonAnswer(200, info) : Promise.reject(new TypeError("fetch failed"))),
+      ({ url, method }) => {
+        if (url.host !== "api.test") return Promise.reject(new TypeError("fetch failed"));
+        ended ||= method === "DELETE";
+        return ended ? jsonAnswer(404, { code: 404, message: "no such sandbox" }) : jsonAnswer(200, info);
+      },
       { sandboxUrl },
     );
     const { calls } = options.fetch as ReturnType<typeof fakeFetch>;

@@ -4,7 +4,7 @@ use crate::error::{Fault, Result, Thrown, invalid};
 use crate::options::{CallOptions, Options, REQUEST_TIMEOUT, set};
 use crate::protocol::failure::Class;
 use crate::transport::guard::Guard;
-use crate::transport::runtime::{environment, global_fetch};
+use crate::transport::runtime::{environment, global_fetch, is_browser};
 use js_sys::{Function, Object, Promise};
 use std::cell::Cell;
 use wasm_bindgen::{JsCast, JsValue};
@@ -204,12 +204,15 @@ impl Client {
 
     fn no_key(&self) -> Fault {
         let suggestion = match self.key_variable {
+            _ if is_browser() => {
+                "Make this call on a server: a page should not hold a key. In development, pass the option apiKey.".to_owned()
+            }
             "" => "Pass the option apiKey.".to_owned(),
             variable => {
                 ["Pass the option apiKey; in Node, Bun and Deno the environment variable ", variable, " is read too."].concat()
             }
         };
-        Thrown::new(Class::InvalidApiKey, "There is no API key.").suggestion(&suggestion).into()
+        Thrown::new(Class::InvalidApiKey, "This call needs an API key, and there is none.").suggestion(&suggestion).into()
     }
 
     /// Calls `fetch`, the caller's or the runtime's.

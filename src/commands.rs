@@ -222,7 +222,7 @@ fn run(target: &Rc<Target>, command: JsValue, options: JsValue, detached: bool) 
         let in_background = detached || options.boolean("background")?.unwrap_or(false);
         let process = command.start(&of, !in_background).await?;
         if in_background {
-            let started = Started::new(process, capture);
+            let started = Started::new(process, capture, check);
             if callbacks.0.is_some() || callbacks.1.is_some() {
                 // Callbacks are called whether or not anybody waits.
                 let _ = started.collect(callbacks);
@@ -250,7 +250,7 @@ pub fn connect(target: &Rc<Target>, pid: JsValue, options: JsValue, flavour: Fla
         let is_command = flavour == Flavour::Command;
         let output = if is_command { output_of(&options)? } else { Output::Bytes };
         let process = open_process(&of, opening, None, None, output, &of.call(&options)?).await?;
-        Ok(ProcessHandle::make(Started::new(process, is_command), flavour))
+        Ok(ProcessHandle::make(Started::new(process, is_command, false), flavour))
     })
 }
 

@@ -4,7 +4,7 @@
 //! exported methods it becomes an instance of one of the classes in `js/errors.js`.
 
 use crate::protocol::connect::Code;
-use crate::protocol::failure::{Class, Doing, classify};
+use crate::protocol::failure::{Class, Doing, classify_answer};
 use crate::protocol::routing::decimal;
 use crate::transport::guard::Stop;
 use js_sys::{Object, Reflect};
@@ -122,7 +122,13 @@ impl Fault {
 
 impl Answer {
     fn into_js(self) -> JsValue {
-        let (class, suggestion) = classify(self.doing, self.status, self.code, self.retry_after.is_some());
+        let (class, suggestion) = classify_answer(
+            self.doing,
+            self.status,
+            self.code,
+            self.retry_after.is_some(),
+            self.message.as_deref().unwrap_or_default(),
+        );
         let message = match (&self.message, self.code) {
             (Some(message), _) => message.clone(),
             (None, Some(code)) => ["The sandbox answered ", code.as_str(), "."].concat(),

@@ -131,14 +131,16 @@ pub fn result_value(collected: &Collected, check: bool) -> Result<JsValue> {
 pub struct Started {
     pub process: Rc<Process>,
     capture: bool,
+    /// Whether waiting for it fails on a non-zero exit code unless the wait says otherwise.
+    check: bool,
     /// The promise of the result, once somebody wants it.
     result: RefCell<Option<Promise>>,
     collected: RefCell<Option<Rc<Collected>>>,
 }
 
 impl Started {
-    pub fn new(process: Rc<Process>, capture: bool) -> Rc<Self> {
-        Rc::new(Self { process, capture, result: RefCell::default(), collected: RefCell::default() })
+    pub fn new(process: Rc<Process>, capture: bool, check: bool) -> Rc<Self> {
+        Rc::new(Self { process, capture, check, result: RefCell::default(), collected: RefCell::default() })
     }
 
     /// Reads to the end, once; later calls wait for the same end.
@@ -236,7 +238,7 @@ impl ProcessHandle {
             let options = Options::new(options)?;
             // Waiting has no limit of its own: the command has.
             let call = options.call(None)?;
-            let check = options.boolean("check")?.unwrap_or(false);
+            let check = options.boolean("check")?.unwrap_or(started.check);
             let callbacks = (options.function("onStdout")?, options.function("onStderr")?);
             let limits = Limits::start(&call)?;
             let result = started.collect(callbacks);

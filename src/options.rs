@@ -206,7 +206,12 @@ fn kind(value: &JsValue) -> String {
     if Array::is_array(value) {
         return "an array".to_owned();
     }
-    value.js_typeof().as_string().unwrap_or_default()
+    match value.as_f64() {
+        Some(number) if number.is_nan() => "NaN".to_owned(),
+        Some(number) if number.is_infinite() || number < 0.0 => "a negative or infinite number".to_owned(),
+        Some(_) => "a number".to_owned(),
+        None => value.js_typeof().as_string().unwrap_or_default(),
+    }
 }
 
 impl Fault {

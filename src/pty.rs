@@ -60,7 +60,7 @@ impl Pty {
         self.0.promise(async move {
             let options = Options::new(options)?;
             let process = start(&target, &options, &target.call(&options)?).await?;
-            Ok(ProcessHandle::make(Started::new(process, false), Flavour::Pty))
+            Ok(ProcessHandle::make(Started::new(process, false, false), Flavour::Pty))
         })
     }
 

@@ -16,6 +16,7 @@ use crate::transport::fetch::{Reply, Request, Want, send};
 use crate::transport::guard::{Guard, Listener};
 use crate::transport::json::get;
 use crate::transport::limits::Limits;
+use crate::transport::runtime::{is_unresolvable, now};
 use js_sys::{Array, Object, Promise, Set};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -30,6 +31,9 @@ extern "C" {
 
 /// How long a new sandbox's envd is asked again after it did not answer, in ms.
 const HEALTH_PAUSE: f64 = 150.0;
+
+/// How long a new sandbox may stay without any answer at all, in ms: a wrong URL is not waited for as a starting sandbox is.
+const SILENCE: f64 = 10_000.0;
 
 /// A sandbox.
 #[wasm_bindgen(skip_typescript)]
@@ -385,10 +389,11 @@ async fn create(template: Option<String>, options: &Options) -> Result<JsValue> 
     }
     let target = Rc::new(target);
     if let Err(fault) = healthy(&target, &call).await {
+        // Asked before it is ended: then the control plane would only say that it is gone.
+        let error = target.explain(fault).await;
         // Nobody else knows of this sandbox: it must not live on unseen.
-        let end = target.clone();
-        spawn_local(async move { kill_quietly(&end).await });
-        return Err(Fault::Thrown(target.explain(fault).await));
+        spawn_local(async move { kill_quietly(&target).await });
+        return Err(Fault::Thrown(error));
     }
     Ok(Sandbox::build(target, info, true))
 }
@@ -430,14 +435,22 @@ async fn made(client: &Rc<Client>, body: Object, call: &CallOptions) -> Result<(
 /// Waits until envd answers.
 async fn healthy(target: &Target, call: &CallOptions) -> Result<()> {
     let limits = Limits::start(call)?;
+    let mut silent_since = None;
     loop {
         match health(target, false, &limits).await {
             Ok(()) => return Ok(()),
             Err(fault @ Fault::Thrown(_)) => return Err(fault),
             // An answer that is not a gateway's is envd's.
             Err(Fault::Answer(answer)) if answer.gateway.is_none() && !matches!(answer.status, 502..=504) => return Ok(()),
-            Err(_) => limits.sleep(HEALTH_PAUSE).await?,
+            Err(fault @ Fault::Network { .. })
+                if is_unresolvable(target.envd_url()) || now() - *silent_since.get_or_insert_with(now) > SILENCE =>
+            {
+                return Err(fault);
+            }
+            Err(Fault::Network { .. }) => {}
+            Err(_) => silent_since = None,
         }
+        limits.sleep(HEALTH_PAUSE).await?;
     }
 }
 

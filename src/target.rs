@@ -10,6 +10,7 @@ use crate::protocol::failure::{Class, Doing};
 use crate::protocol::routing::{self, ENVD_PORT, Form, decimal, encode};
 use crate::transport::fetch::{Reply, Request, Want, send};
 use crate::transport::limits::Limits;
+use crate::transport::runtime::reach_suggestion;
 use js_sys::{JSON, Object, Promise, Reflect};
 use std::future::Future;
 use std::pin::Pin;
@@ -122,20 +123,25 @@ impl Target {
             Fault::Answer(_) => return fault.into_js(),
         };
         let state = if self.client.has_key() { self.state().await } else { None };
+        // What a network failure asks for; an answer came from where the URL leads.
+        let reach = |runs| if gateway.is_none() { reach_suggestion(&self.envd_url, runs) } else { String::new() };
         match state.as_deref() {
             Some("") => gone(&self.id, &cause),
-            Some("running") if gateway == Some(Gateway::Port) => self.unreachable(" runs, but its envd does not answer.", &cause),
+            Some("running") if gateway == Some(Gateway::Port) => {
+                let suggestion = "Try again in a moment; if it stays, kill it and create another.";
+                self.unreachable(" runs, but its envd does not answer.", suggestion, &cause)
+            }
             Some("running") if begun => fault.into_js(),
-            Some("running") => self.unreachable(" runs, but cannot be reached from here.", &cause),
-            Some(state) => self.unreachable(&[" does not run: it is ", state, "."].concat(), &cause),
+            Some("running") => self.unreachable(" runs, but cannot be reached from here.", &reach(true), &cause),
+            Some(state) => self.unreachable(&[" does not run: it is ", state, "."].concat(), "", &cause),
             None if gateway == Some(Gateway::Sandbox) => gone(&self.id, &cause),
             None if begun => fault.into_js(),
-            None => self.unreachable(" is unreachable or not running.", &cause),
+            None => self.unreachable(" is unreachable or not running.", &reach(false), &cause),
         }
     }
 
-    fn unreachable(&self, what: &str, cause: &JsValue) -> JsValue {
-        Thrown::new(Class::Unreachable, &["The sandbox ", &self.id, what].concat()).cause(cause).build()
+    fn unreachable(&self, what: &str, suggestion: &str, cause: &JsValue) -> JsValue {
+        Thrown::new(Class::Unreachable, &["The sandbox ", &self.id, what].concat()).suggestion(suggestion).cause(cause).build()
     }
 
     /// The sandbox's state as the control plane has it; empty when there is no such sandbox, `None` when nobody can say.

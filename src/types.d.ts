@@ -2,7 +2,10 @@
 export interface CallOptions {
   /** Gives up the call: its promise rejects with the signal's reason, and what the call waited for on the server is cancelled. */
   signal?: AbortSignal | undefined;
-  /** How long one request may take until its answer has begun (and, unless it streams, ended), in ms. Default 60,000; 0 = no limit. */
+  /**
+   * How long one request may take until its answer has begun (and, unless it streams, ended), in ms; 0 = no limit. Default 60,000, and
+   * 90,000 for `Sandbox.create` and `Sandbox.connect`.
+   */
   requestTimeoutMs?: number | undefined;
 }
 
@@ -296,7 +299,7 @@ export interface CommandOptions extends CallOptions {
 export interface RunOptions extends CommandOptions {
   /** Gives a {@link CommandHandle} as soon as the process runs. */
   background?: boolean | undefined;
-  /** Rejects with {@link ProcessError} when the exit code is not 0. Default `false`. */
+  /** Rejects with {@link ProcessError} when the exit code is not 0; in the background, `wait` of the handle does. Default `false`. */
   check?: boolean | undefined;
   /** Whether output is kept for the result, up to 64 MiB a stream. Default `true`; `false` keeps nothing. */
   capture?: boolean | undefined;
@@ -316,7 +319,7 @@ export interface CommandResult {
   readonly stderr: string;
   /** Whether stdout or stderr was longer than what is kept (64 MiB a stream). */
   readonly truncated: boolean;
-  /** Seconds from start to end. */
+  /** Seconds from when the process was seen to run until its end was read. */
   readonly executionTime: number;
   /** The end in words when it was not a success, such as `signal: killed`. */
   readonly error?: string | undefined;
@@ -351,7 +354,7 @@ export interface ChunkStream<T> extends AsyncIterable<T> {
 /** A command that runs. Iterating gives its chunks; leaving the loop early disconnects and lets the process go on. */
 export interface CommandHandle<Data = string> extends ChunkStream<ProcessChunk<Data>> {
   readonly pid: number;
-  /** Reads to the end. With `check` a non-zero exit code rejects with {@link ProcessError}. */
+  /** Reads to the end. With `check`, by default as the command was started with, a non-zero exit code rejects with {@link ProcessError}. */
   wait(
     options?: { check?: boolean; onStdout?: RunOptions["onStdout"]; onStderr?: RunOptions["onStderr"] } & CallOptions,
   ): Promise<CommandResult>;

@@ -74,6 +74,35 @@ for (const [prototype, alias, name] of ALIASES) {
   Object.defineProperty(prototype, alias, Object.getOwnPropertyDescriptor(prototype, name) as PropertyDescriptor);
 }
 
-function define(name: string, value: Method, on: object = Sandbox): void {
+/** What printing and JSON show of each class: never a pointer into the module, a token or a URL. */
+const SHOWN: [{ prototype: object }, string, (of: never) => object][] = [
+  [Sandbox, "Sandbox", ({ sandboxId, status, info }: Sandbox) => ({ sandboxId, status, template: info.template })],
+  [TerminalSession, "TerminalSession", ({ pid }: TerminalSession) => ({ pid })],
+  [Commands, "Commands", () => ({})],
+  [Files, "Files", () => ({})],
+  [Network, "Network", () => ({})],
+  [Pty, "Pty", () => ({})],
+];
+
+type Inspect = (value: unknown, options: unknown) => string;
+
+for (const [{ prototype }, name, show] of SHOWN) {
+  define(
+    "toJSON",
+    function (this: never) {
+      return show(this);
+    },
+    prototype,
+  );
+  define(
+    Symbol.for("nodejs.util.inspect.custom"),
+    function (this: never, _depth, options, inspect) {
+      return `${name} ${(inspect as Inspect)(show(this), options)}`;
+    },
+    prototype,
+  );
+}
+
+function define(name: string | symbol, value: Method, on: object = Sandbox): void {
   Object.defineProperty(on, name, { value, writable: true, configurable: true, enumerable: false });
 }

@@ -9,6 +9,7 @@ export class SandboxError extends Error {
     super(message);
     const { code, suggestion } = this.constructor;
     hidden(this, "name", this.constructor.className);
+    trimStack(this);
     if ("cause" in details) hidden(this, "cause", details.cause);
     this.code = code;
     this.suggestion = suggestion;
@@ -22,6 +23,22 @@ export class SandboxError extends Error {
     const { name, code, message, suggestion, docsUrl, status } = this;
     return { name, code, message, suggestion, docsUrl, ...(status === undefined ? {} : { status }) };
   }
+}
+
+/** Frames of this package: they say nothing to anybody, and their lines are long. */
+const OWN_FRAME = /(?:^\s+at |@).*(?:wasm-function|wasm:|agent_sandbox_web|snippets\/src\/js\/|agent-sandbox-web\/dist\/)/;
+
+/** Lets the stack begin at the caller, where the runtime knows it. */
+function trimStack(error) {
+  if (Error.captureStackTrace) {
+    // Anew, with the error's own name in its first line, and with enough frames that those of the caller are among them.
+    const { stackTraceLimit } = Error;
+    Reflect.set(Error, "stackTraceLimit", 50);
+    Error.captureStackTrace(error, error.constructor);
+    Reflect.set(Error, "stackTraceLimit", stackTraceLimit);
+  }
+  const lines = error.stack?.split("\n").filter((line) => !OWN_FRAME.test(line));
+  if (lines) hidden(error, "stack", lines.join("\n"));
 }
 
 /** Sets a property that printing and copying leave out, as `Error` itself does with its own. */

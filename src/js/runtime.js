@@ -17,6 +17,22 @@ export function isHttpPage() {
   return isBrowser && globalThis.location?.protocol === "http:";
 }
 
+/** Whether a sandbox URL's host is a name that only browsers resolve by themselves. */
+export function isUnresolvable(url) {
+  return isServer && /^https?:\/\/[^/]*\.localhost([:/]|$)/i.test(url);
+}
+
+/** What to do about a sandbox that gives no answer; `runs` when the control plane says that it runs. Empty when nothing special. */
+export function reachSuggestion(url, runs) {
+  if (isUnresolvable(url)) {
+    return "Names below .localhost resolve in browsers: here, take a sandboxUrl in the path form, http://127.0.0.1:PORT/s/{sandboxId}/{port}.";
+  }
+  if (!runs) return "";
+  return isBrowser
+    ? "Check sandboxUrl, the network, and that the platform lets this page's origin in (CORS)."
+    : "Check sandboxUrl, and that the network leads there from here.";
+}
+
 /** Lets a promise go: a rejection that nobody handles would be reported. */
 export function ignore(promise) {
   promise.catch(() => {});

@@ -94,11 +94,24 @@ class ProcessStream extends ChunkStream {
   closeStdin(options) {
     return this.#process.closeStdin(options);
   }
+
+  toJSON() {
+    return { pid: this.pid };
+  }
+
+  /** What Node prints. */
+  [Symbol.for("nodejs.util.inspect.custom")](_depth, options, inspect) {
+    return `${this.constructor.name} ${inspect(this.toJSON(), options)}`;
+  }
 }
 
-class CommandHandle extends ProcessStream {}
+// Names are given as strings: a minifier that renames the classes leaves them as they are.
+class CommandHandle extends ProcessStream {
+  static name = "CommandHandle";
+}
 
 class PtyHandle extends ProcessStream {
+  static name = "PtyHandle";
   #terminal;
 
   constructor(terminal) {

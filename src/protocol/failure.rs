@@ -3,6 +3,7 @@
 //! The table is data. Tests walk through it, and the reference page of the guide is made from it.
 
 use super::connect::Code;
+use super::routing::split_at;
 
 /// Declares the classes with their names, which are those of `js/errors.js`.
 macro_rules! classes {
@@ -236,6 +237,63 @@ pub const TABLE: &[Row] = &[
     row(ANY, On::Status(429), Class::RateLimit, ""),
 ];
 
+/// A row for what servers say only in words, whatever code or status they put it under.
+#[derive(Debug, Clone, Copy)]
+pub struct Words {
+    /// What was being done.
+    pub doing: &'static [Doing],
+    /// A part of the message, in lower case.
+    pub part: &'static str,
+    /// The class of the error; `None` for the one that [`TABLE`] gives.
+    pub class: Option<Class>,
+    /// What to do about it; empty for the class's own suggestion.
+    pub suggestion: &'static str,
+}
+
+const fn words(doing: &'static [Doing], part: &'static str, class: Option<Class>, suggestion: &'static str) -> Words {
+    Words { doing, part, class, suggestion }
+}
+
+const SANDBOX: &[Doing] = &[Doing::Process, Doing::Filesystem, Doing::Files];
+const FILES: &[Doing] = &[Doing::Filesystem, Doing::Files];
+
+/// What counts over [`TABLE`] when a message holds it. The first row that holds counts.
+pub const WORDS: &[Words] = &[
+    words(
+        SANDBOX,
+        "invalid username",
+        Some(Class::InvalidArgument),
+        "Correct the option user: the sandbox has no user of this name.",
+    ),
+    words(
+        FILES,
+        "read-only file system",
+        Some(Class::PermissionDenied),
+        "Use a path that can be written to, such as one in the user's home.",
+    ),
+    words(FILES, "permission denied", Some(Class::PermissionDenied), ""),
+    words(FILES, "name too long", None, "Use a shorter path: a name may have 255 bytes."),
+    words(FILES, "file exists", None, "A file stands where the path needs a directory: use another path, or remove it first."),
+    words(FILES, "not a directory", None, "Check the path: something on the way is a file and not a directory."),
+    words(&[Doing::Process], "stdin not enabled", None, "Start the command with stdin: true to send it input."),
+];
+
+/// The class and suggestion of an answer whose message is known too; see [`classify`].
+pub fn classify_answer(
+    doing: Doing,
+    status: u16,
+    code: Option<Code>,
+    has_retry_after: bool,
+    message: &str,
+) -> (Class, &'static str) {
+    let (class, suggestion) = classify(doing, status, code, has_retry_after);
+    let message = message.to_ascii_lowercase();
+    match WORDS.iter().find(|row| row.doing.contains(&doing) && split_at(&message, row.part).is_some()) {
+        Some(row) => (row.class.unwrap_or(class), row.suggestion),
+        None => (class, suggestion),
+    }
+}
+
 /// The class and suggestion of an answer with that HTTP status and, from envd's calls, that Connect code. Suggestions may be empty.
 ///
 /// A 429 without Retry-After to a creation is a quota and no rate.
@@ -315,6 +373,25 @@ mod tests {
         }
         assert_eq!(classify(Doing::Create, 429, None, false).0, Class::QuotaExceeded);
         assert_eq!(classify(Doing::Sandbox, 429, None, false).0, Class::RateLimit);
+    }
+
+    #[test]
+    fn words_count_over_codes() {
+        let internal = |doing, message: &str| classify_answer(doing, 500, Some(Code::Internal), false, message);
+        for row in WORDS {
+            for doing in row.doing {
+                let message = ["Error: ", row.part, " (x)"].concat();
+                let (class, suggestion) = internal(*doing, &message);
+                assert_eq!(
+                    (class, suggestion),
+                    (row.class.unwrap_or(classify(*doing, 500, Some(Code::Internal), false).0), row.suggestion)
+                );
+            }
+        }
+        assert_eq!(internal(Doing::Filesystem, "mkdir /a: Read-only file system").0, Class::PermissionDenied);
+        assert_eq!(internal(Doing::Process, "exec: permission denied").0, Class::EnvdRpc);
+        let refused = classify_answer(Doing::Process, 401, Some(Code::Unauthenticated), false, "no token");
+        assert_eq!(refused.0, Class::Authentication);
     }
 
     #[test]

@@ -25,6 +25,12 @@ extern "C" {
     fn runtime_kind() -> u8;
     #[wasm_bindgen(js_name = isHttpPage)]
     pub fn is_http_page() -> bool;
+    /// Whether a sandbox URL's host is a name that only browsers resolve by themselves.
+    #[wasm_bindgen(js_name = isUnresolvable)]
+    pub fn is_unresolvable(url: &str) -> bool;
+    /// What to do about a sandbox that gives no answer; empty when nothing special.
+    #[wasm_bindgen(js_name = reachSuggestion)]
+    pub fn reach_suggestion(url: &str, runs: bool) -> String;
     /// Lets a promise go: a rejection that nobody handles would be reported.
     pub fn ignore(promise: &Promise);
     pub fn environment(name: &str) -> Option<String>;

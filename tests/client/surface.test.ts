@@ -1,5 +1,6 @@
 // What the declarations promise exists at run time, and what exists is declared.
 import { readFileSync } from "node:fs";
+import { inspect } from "node:util";
 import type { Sandbox, TerminalSession } from "agent-sandbox-web";
 import * as sdk from "agent-sandbox-web";
 import * as manual from "agent-sandbox-web/manual";
@@ -83,7 +84,14 @@ describe.each(product)("%s", (name, declaration) => {
   test("has nothing that is not declared", () => {
     const declared = new Set(membersOf(declaration).map(({ key, isStatic }) => (isStatic ? `static ${String(key)}` : String(key))));
     // What wasm-bindgen adds to every class: the memory's own upkeep.
-    const generated = ["constructor", "free", "toJSON", "toString", "Symbol(Symbol.toStringTag)"];
+    const generated = [
+      "constructor",
+      "free",
+      "toJSON",
+      "toString",
+      "Symbol(Symbol.toStringTag)",
+      "Symbol(nodejs.util.inspect.custom)",
+    ];
     const own = Reflect.ownKeys(exported.prototype)
       .filter((key) => key !== Symbol.dispose)
       .map(String);
@@ -103,6 +111,40 @@ test("error classes stand where they are declared to stand, with a code of their
     codes.add(runtime[name]?.code ?? "");
   }
   expect(codes.size).toBe([...classes.keys()].filter((name) => name.endsWith("Error")).length);
+});
+
+test("printing and JSON show what an object is, and nothing that lets anybody in", async () => {
+  const { sandbox, terminal } = made;
+  const command = await sandbox.commands.start("x");
+  const pty = await sandbox.pty.create();
+  expect(JSON.parse(JSON.stringify(sandbox))).toEqual({ sandboxId: "i1", status: "running", template: "" });
+  expect(inspect(sandbox)).toBe("Sandbox { sandboxId: 'i1', status: 'running', template: '' }");
+  expect(inspect(sandbox.files)).toBe("Files {}");
+  for (const [name, handle] of [
+    ["CommandHandle", command],
+    ["PtyHandle", pty],
+    ["TerminalSession", terminal],
+  ] as const) {
+    expect(JSON.parse(JSON.stringify(handle))).toEqual({ pid: handle.pid });
+    expect(inspect(handle)).toBe(`${name} { pid: ${handle.pid} }`);
+  }
+  await Promise.all([command.disconnect(), pty.disconnect()]);
+});
+
+test("an error's stack begins with its name and message, leads to the caller and leaves the package's own frames out", async () => {
+  const closed = () => made.sandbox.getUrl(70_000);
+  let error = new Error("nothing was thrown");
+  try {
+    closed();
+  } catch (caught) {
+    error = caught as Error;
+  }
+  const rejection = (await made.sandbox.files.read("").catch((caught: unknown) => caught)) as Error;
+  for (const { stack, message } of [error, rejection]) {
+    expect(stack?.split("\n")[0]).toBe(`InvalidArgumentError: ${message}`);
+    expect(stack).not.toMatch(/wasm|snippets/);
+  }
+  expect(error.stack).toContain("surface.test");
 });
 
 test("handles and streams have the members of their interfaces", async () => {

@@ -2,6 +2,7 @@
 import type { ConnectionOptions } from "agent-sandbox-web";
 import { assert } from "chai";
 import { concat, utf8 } from "../support/bytes.ts";
+import { fastClock } from "../support/clock.ts";
 import { type Answerer, Body, fakeFetch } from "../support/fake-fetch.ts";
 import { fakeSandbox, rejected, SECRETS, START, shown, thrown } from "../support/sandboxes.ts";
 import { type Context, suite } from "../support/suite.ts";
@@ -156,6 +157,43 @@ export const errors = suite("errors", (test) => {
     assert.deepEqual(codes, ["SandboxNotFoundError", "SandboxNotFoundError", "SandboxNotFoundError"]);
   });
 
+  /** A platform that makes sandboxes which nobody reaches. */
+  const silent = (sandboxUrl: string) => {
+    const info = { sandboxID: "i1", templateID: "base", state: "running" };
+    let ended = false;
+    const options = control(
+      ({ url, method }) => {
+        if (url.host !== "api.test") return Promise.reject(new TypeError("fetch failed"));
+        ended ||= method === "DELETE";
+        return ended ? jsonAnswer(404, { code: 404, message: "no such sandbox" }) : jsonAnswer(200, info);
+      },
+      { sandboxUrl },
+    );
+    const { calls } = options.fetch as ReturnType<typeof fakeFetch>;
+    return { options, asked: () => calls.filter(({ path }) => path.endsWith("/health")).length };
+  };
+
+  test("a new sandbox that gives no answer at all is given up soon, with the advice to check the URL", async (context) => {
+    const { options, asked } = silent("https://sandbox.test/s/{sandboxId}/{port}");
+    await fastClock(50, async () => {
+      const began = performance.now();
+      const error = await rejected(context.sdk.Sandbox.create(options), context.sdk.UnreachableError, "E5004");
+      assert.isBelow(performance.now() - began, 60_000);
+      assert.include(error.suggestion, "sandboxUrl");
+      assert.notInclude(error.suggestion, "getInfo");
+    });
+    assert.isAbove(asked(), 1);
+  });
+
+  test.inNode("a host below .localhost that a server cannot resolve fails at once and names the path form", async (context) => {
+    const { options, asked } = silent("http://{port}-{sandboxId}.localhost:7300");
+    const created = await rejected(context.sdk.Sandbox.create(options), context.sdk.UnreachableError, "E5004");
+    assert.equal(asked(), 1);
+    const attached = await context.sdk.Sandbox.attach({ sandboxId: "i1" }, { ...options, apiKey: undefined });
+    const called = await rejected(attached.files.exists("a"), context.sdk.UnreachableError, "E5004");
+    for (const error of [created, called]) assert.include(error.suggestion, "/s/{sandboxId}/{port}");
+  });
+
   test("the gateway's 'not found' names the sandbox as gone", async (context) => {
     const { sandbox } = await fakeSandbox(context, () =>
       jsonAnswer(502, { sandboxId: "itest", message: "The sandbox was not found", code: 502 }),
@@ -175,6 +213,29 @@ export const errors = suite("errors", (test) => {
       assert.include(error.message, "as the server says");
     });
   }
+
+  test("what envd says in words counts over the code it puts it under", async (context) => {
+    const { InvalidArgumentError, PermissionDeniedError, FileOperationError, SandboxError } = context.sdk;
+    let answer: () => Response = () => assert.fail("nothing is answered yet");
+    const { sandbox } = await fakeSandbox(context, () => answer());
+    const internal = (message: string) => () => jsonAnswer(500, { code: "internal", message });
+    answer = () => jsonAnswer(401, { code: "unauthenticated", message: "invalid username: 'nobody2'" });
+    const user = await rejected(sandbox.commands.run("x", { user: "nobody2" }), InvalidArgumentError, "E0001");
+    assert.match(user.suggestion, /\buser\b/);
+    answer = internal("error creating directory: mkdir /sys/a: Read-only file system (os error 30)");
+    await rejected(sandbox.files.makeDir("/sys/a"), PermissionDeniedError, "E4002");
+    answer = () => jsonAnswer(500, { code: 500, message: "error opening file: open /root/a: permission denied" });
+    await rejected(sandbox.files.write("/root/a", "x"), PermissionDeniedError, "E4002");
+    for (const [words, advice] of [
+      ["File name too long", /shorter/],
+      ["Not a directory", /file and not a directory/],
+    ] as const) {
+      answer = internal(`error creating directory: ${words}`);
+      assert.match((await rejected(sandbox.files.makeDir("a"), FileOperationError, "E4000")).suggestion, advice);
+    }
+    answer = internal("error writing to stdin: stdin not enabled or closed");
+    assert.include((await rejected(sandbox.commands.sendInput(1, "x"), SandboxError)).suggestion, "stdin: true");
+  });
 
   test("envd's own 401, whose code is a number, is an authentication error on streams too", async (context) => {
     const refused = () => jsonAnswer(401, { code: 401, message: "unauthorized access" });
@@ -229,6 +290,14 @@ export const errors = suite("errors", (test) => {
     await rejected(sandbox.commands.kill("one" as never), InvalidArgumentError, "E0001");
     await rejected(sandbox.files.write("a", 5 as never), InvalidArgumentError, "E0001");
     await rejected(sandbox.pty.resize(1, { cols: 0, rows: 24 }), InvalidArgumentError, "E0001");
+    for (const [timeoutMs, what] of [
+      [-1, "a negative or infinite number"],
+      [Number.POSITIVE_INFINITY, "a negative or infinite number"],
+      [Number.NaN, "NaN"],
+    ] as const) {
+      const error = await rejected(sandbox.commands.run("x", { timeoutMs }), InvalidArgumentError, "E0001");
+      assert.equal(error.message, `timeoutMs must be a duration in ms, 0 or more, not ${what}.`);
+    }
     thrown(() => sandbox.getUrl(70_000), InvalidArgumentError, "E0001");
     assert.lengthOf(calls, 0);
   });
@@ -247,6 +316,16 @@ export const errors = suite("errors", (test) => {
     assert.notInclude(shown(malformed), "sk-mine");
     const { sandbox } = await fakeSandbox(context, () => undefined);
     await rejected(sandbox.kill(), InvalidAPIKeyError, "E1001");
+  });
+
+  test("without a key, a page is sent to the server and told of no environment", async (context) => {
+    const { sandbox } = await fakeSandbox(context, () => undefined);
+    const { message, suggestion } = await rejected(sandbox.kill(), context.sdk.InvalidAPIKeyError, "E1001");
+    assert.include(message, "needs an API key");
+    if (context.runtime === "page") {
+      assert.include(suggestion, "on a server");
+      assert.notMatch(suggestion, /environment|E2B_/);
+    } else assert.include(suggestion, "E2B_API_KEY");
   });
 
   test("an API key may come from a function, asked anew for every request", async (context) => {

@@ -44,6 +44,19 @@ async function run(context: Context, ...chunks: Uint8Array<ArrayBuffer>[]) {
 }
 
 export const streams = suite("streams", (test) => {
+  test("check holds for a command in the background, unless its wait says otherwise", async (context) => {
+    const { sandbox } = await fakeSandbox(
+      context,
+      starting(() => new Body([ENVELOPES])),
+    );
+    const handle = await sandbox.commands.run("anything", { background: true, check: true });
+    const error = await rejected(handle.wait(), context.sdk.ProcessError, "E3002");
+    assert.equal(error.exitCode, 3);
+    assert.equal((await handle.wait({ check: false })).exitCode, 3);
+    const unchecked = await sandbox.commands.run("anything", { background: true });
+    assert.equal((await unchecked.wait()).exitCode, 3);
+  });
+
   test("a stream cut in two at any byte gives the same result", async (context) => {
     let body = new Body();
     const { sandbox } = await fakeSandbox(

@@ -118,7 +118,8 @@ export class ConsoleApp extends LitElement {
   private renderMain() {
     const { current } = this;
     return html`<main class=${this.listing || !current ? "listing" : "working"}>
-      <console-sandboxes .sandboxes=${this.store?.list} .current=${current?.id ?? ""} @new-sandbox=${() => this.dialog.open()}
+      <console-sandboxes .sandboxes=${this.store?.list} .current=${current?.id ?? ""}
+        ?unreachable=${this.unreachable} @new-sandbox=${() => this.dialog.open()}
         @open-sandbox=${(event: CustomEvent<string>) => this.open(event.detail)}
         @kill-sandbox=${(event: CustomEvent<string>) => this.kill(event.detail)}></console-sandboxes>
       <div class="work">
@@ -133,7 +134,7 @@ export class ConsoleApp extends LitElement {
           this.opened.filter((opened) => opened.sandbox),
           (opened) => opened.id,
           (opened) => html`<sandbox-console data-sandbox=${opened.id} .sandbox=${opened.sandbox}
-            ?hidden=${opened !== current}></sandbox-console>`,
+            ?ended=${opened.ended} ?hidden=${opened !== current}></sandbox-console>`,
         )}
       </div>
     </main>`;
@@ -364,6 +365,11 @@ export class ConsoleApp extends LitElement {
 
   private fail() {
     this.failure = undefined;
+  }
+
+  /** Whether the last reading of the sandboxes failed, so that what is known of them may be old. */
+  private get unreachable(): boolean {
+    return this.store?.error !== undefined;
   }
 
   private infoOf(id: string): SandboxInfo | undefined {

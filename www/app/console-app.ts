@@ -152,7 +152,8 @@ export class ConsoleApp extends LitElement {
   private renderCurrent(current: Opened) {
     const info = this.infoOf(current.id);
     return html`
-      <console-sandbox-bar .sandboxId=${current.id} .info=${info} ?ended=${current.ended} @show-list=${() => this.showList()}
+      <console-sandbox-bar .sandboxId=${current.id} .info=${info} ?ended=${current.ended}
+        ?unreachable=${this.unreachable} @show-list=${() => this.showList()}
         @extend-sandbox=${() => this.extend(current.id)} @kill-sandbox=${() => this.kill(current.id)}></console-sandbox-bar>
       ${current.ended ? this.renderEnded(current) : nothing}
       ${current.paused ? this.renderPaused(current) : nothing}

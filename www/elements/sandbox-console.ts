@@ -27,6 +27,8 @@ export class SandboxConsole extends LitElement {
 
   /** The sandbox to work in. */
   @property({ attribute: false }) sandbox: Sandbox | undefined;
+  /** Whether the sandbox is gone: nothing is offered then that needs it. */
+  @property({ type: Boolean }) ended = false;
   @state() private view: View = "command";
   @state() private terminals: readonly number[] = [1];
   @state() private narrow = false;
@@ -81,7 +83,7 @@ export class SandboxConsole extends LitElement {
             this.terminals,
             (id) => id,
             (id) => html`<sandbox-terminal class="view" data-id=${id} label=${`Terminal ${id}`} .sandbox=${sandbox}
-              ?active=${view === id} ?hidden=${view !== id}></sandbox-terminal>`,
+              ?ended=${this.ended} ?active=${view === id} ?hidden=${view !== id}></sandbox-terminal>`,
           )}
         </div>
       </div>

@@ -5,6 +5,7 @@ import { repeat } from "lit/directives/repeat.js";
 import { OutputLines } from "./ansi.js";
 import { duration } from "./format.js";
 import { icon } from "./icons.js";
+import { nextFrame } from "./next-frame.js";
 import type { SandboxOutput } from "./sandbox-output.js";
 import { base, emptyState } from "./styles.js";
 import "./sandbox-error.js";
@@ -370,20 +371,6 @@ export class SandboxCommand extends LitElement {
     else if (scrollTop < this.scrolledTo) this.following = false;
     this.scrolledTo = scrollTop;
   }
-}
-
-/**
- * The next frame after `rest` ms, or a moment later in a tab that is not drawn: there frames never come, but output must still be read.
- */
-async function nextFrame(rest: number): Promise<void> {
-  if (rest > 5) await new Promise((resolve) => setTimeout(resolve, rest));
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, 250);
-    requestAnimationFrame(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }
 
 declare global {

@@ -64,7 +64,8 @@ export class SandboxConsole extends LitElement {
     const view = this.shown;
     return html`
       <div class="layout ${narrow ? "narrow" : "wide"}" style="--panel: ${this.panelHeight}px">
-        <sandbox-files class="view" .sandbox=${sandbox} ?hidden=${narrow && view !== "files"}></sandbox-files>
+        <sandbox-files class="view" .sandbox=${sandbox} ?ended=${this.ended}
+          ?hidden=${narrow && view !== "files"}></sandbox-files>
         ${narrow ? nothing : this.renderSplitter()}
         <div class="bar">
           <div class="tabs" role="tablist" aria-label="Views" @keydown=${this.key}>

@@ -54,6 +54,14 @@ describe("OutputLines", () => {
     expect(text(lines).join("")).toBe("x".repeat(100_000));
   });
 
+  test("inverse video is kept until it is taken back", () => {
+    expect(written("\x1b[7;31mon\x1b[27moff").lines[0]).toMatchObject([
+      { text: "on", style: { inverse: true, color: 1 } },
+      { text: "off", style: { color: 1 } },
+    ]);
+    expect(written("\x1b[7mon\x1b[27moff").lines[0]?.[1]?.style).toEqual({});
+  });
+
   test("keeps stdout and stderr apart, each with its own colours", () => {
     const lines = new OutputLines(10);
     lines.write("\x1b[32mout", "stdout");

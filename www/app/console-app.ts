@@ -118,7 +118,8 @@ export class ConsoleApp extends LitElement {
   private renderMain() {
     const { current } = this;
     return html`<main class=${this.listing || !current ? "listing" : "working"}>
-      <console-sandboxes .sandboxes=${this.store?.list} .current=${current?.id ?? ""} @new-sandbox=${() => this.dialog.open()}
+      <console-sandboxes .sandboxes=${this.store?.list} .current=${current?.id ?? ""}
+        ?unreachable=${this.unreachable} @new-sandbox=${() => this.dialog.open()}
         @open-sandbox=${(event: CustomEvent<string>) => this.open(event.detail)}
         @kill-sandbox=${(event: CustomEvent<string>) => this.kill(event.detail)}></console-sandboxes>
       <div class="work">
@@ -133,7 +134,7 @@ export class ConsoleApp extends LitElement {
           this.opened.filter((opened) => opened.sandbox),
           (opened) => opened.id,
           (opened) => html`<sandbox-console data-sandbox=${opened.id} .sandbox=${opened.sandbox}
-            ?hidden=${opened !== current}></sandbox-console>`,
+            ?ended=${opened.ended} ?hidden=${opened !== current}></sandbox-console>`,
         )}
       </div>
     </main>`;
@@ -151,7 +152,8 @@ export class ConsoleApp extends LitElement {
   private renderCurrent(current: Opened) {
     const info = this.infoOf(current.id);
     return html`
-      <console-sandbox-bar .sandboxId=${current.id} .info=${info} ?ended=${current.ended} @show-list=${() => this.showList()}
+      <console-sandbox-bar .sandboxId=${current.id} .info=${info} ?ended=${current.ended}
+        ?unreachable=${this.unreachable} @show-list=${() => this.showList()}
         @extend-sandbox=${() => this.extend(current.id)} @kill-sandbox=${() => this.kill(current.id)}></console-sandbox-bar>
       ${current.ended ? this.renderEnded(current) : nothing}
       ${current.paused ? this.renderPaused(current) : nothing}
@@ -364,6 +366,11 @@ export class ConsoleApp extends LitElement {
 
   private fail() {
     this.failure = undefined;
+  }
+
+  /** Whether the last reading of the sandboxes failed, so that what is known of them may be old. */
+  private get unreachable(): boolean {
+    return this.store?.error !== undefined;
   }
 
   private infoOf(id: string): SandboxInfo | undefined {

@@ -6,7 +6,7 @@ import { icon } from "../elements/icons.js";
 import { plainName } from "../elements/names.js";
 import { base } from "../elements/styles.js";
 import { Clock } from "./clock.js";
-import { statusDot, timeLeft } from "./status.js";
+import { statusDot, timeLeft, UNREACHABLE } from "./status.js";
 
 /**
  * What there is to know of the open sandbox, and what can be done with it as a whole.
@@ -79,6 +79,8 @@ export class ConsoleSandboxBar extends LitElement {
   @property({ attribute: false }) info: SandboxInfo | undefined;
   /** Whether the sandbox is gone. */
   @property({ type: Boolean }) ended = false;
+  /** Whether the platform does not answer. */
+  @property({ type: Boolean }) unreachable = false;
   @state() private copied = false;
 
   constructor() {
@@ -88,8 +90,9 @@ export class ConsoleSandboxBar extends LitElement {
 
   override render() {
     const { info, sandboxId, ended } = this;
-    const status = ended ? "ended" : (info?.status ?? "");
-    const left = ended || info?.status !== "running" ? undefined : timeLeft(info.endAt);
+    const unreachable = this.unreachable && !ended;
+    const status = ended ? "ended" : unreachable ? "" : (info?.status ?? "");
+    const left = status === "running" ? timeLeft(info?.endAt) : undefined;
     return html`
       <button class="icon-button back" aria-label="Back to the sandboxes" @click=${() => this.tell("show-list")}>${icon("back")}</button>
       <span class="dot ${status}"></span>
@@ -98,7 +101,7 @@ export class ConsoleSandboxBar extends LitElement {
         ${icon("copy")}
       </button>
       <span class="facts">
-        <span class="optional">${status}</span>
+        <span class=${unreachable ? "" : "optional"}>${unreachable ? UNREACHABLE : status}</span>
         ${info ? html`<span class="optional">${plainName(info.alias ?? info.template)}</span>` : nothing}
         ${
           left === undefined

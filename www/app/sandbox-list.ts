@@ -7,7 +7,7 @@ import { icon } from "../elements/icons.js";
 import { plainName } from "../elements/names.js";
 import { base, emptyState } from "../elements/styles.js";
 import { Clock } from "./clock.js";
-import { statusDot, timeLeft } from "./status.js";
+import { statusDot, timeLeft, UNREACHABLE } from "./status.js";
 
 /**
  * The list of sandboxes.
@@ -142,6 +142,8 @@ export class ConsoleSandboxes extends LitElement {
   @property({ attribute: false }) sandboxes: readonly SandboxInfo[] | undefined;
   /** The id of the open one. */
   @property() current = "";
+  /** Whether the platform does not answer. */
+  @property({ type: Boolean }) unreachable = false;
 
   constructor() {
     super();
@@ -177,15 +179,16 @@ export class ConsoleSandboxes extends LitElement {
   }
 
   private renderItem(info: SandboxInfo) {
-    const { sandboxId, status, metadata, startedAt, endAt } = info;
+    const { sandboxId, metadata, startedAt, endAt } = info;
+    const status = this.unreachable ? undefined : info.status;
     const age = startedAt && Date.now() - startedAt.getTime();
     const left = timeLeft(endAt);
     const labels = Object.entries(metadata);
     return html`<li>
       <button class="item" aria-current=${sandboxId === this.current} @click=${() => this.tell("open-sandbox", sandboxId)}>
-        <span class="first"><span class="dot ${status}"></span><span class="id mono">${sandboxId}</span></span>
+        <span class="first"><span class="dot ${status ?? ""}"></span><span class="id mono">${sandboxId}</span></span>
         <span class="second">
-          <span>${status}</span>
+          <span>${status ?? UNREACHABLE}</span>
           ${age === undefined ? nothing : html`<span title=${startedAt?.toLocaleString() ?? ""}>${roughly(age)} old</span>`}
           ${
             status === "running" && left !== undefined

@@ -20,6 +20,9 @@ export const statusDot = css`
   }
 `;
 
+/** What is said of a sandbox whose platform does not answer: what was last known of it may be wrong by now. */
+export const UNREACHABLE = "not reachable";
+
 /** How long a sandbox lives from now, in ms; never below 0. */
 export function timeLeft(endAt: Date | undefined): number | undefined {
   return endAt && Math.max(0, endAt.getTime() - Date.now());

@@ -7,6 +7,8 @@ export interface TextStyle {
   dim?: boolean;
   italic?: boolean;
   underline?: boolean;
+  /** Whether text and background change places. */
+  inverse?: boolean;
 }
 
 /** Where text came from. */
@@ -140,11 +142,13 @@ function apply(style: TextStyle, code: number): void {
   else if (code === 2) style.dim = true;
   else if (code === 3) style.italic = true;
   else if (code === 4) style.underline = true;
+  else if (code === 7) style.inverse = true;
   else if (code === 22) {
     delete style.bold;
     delete style.dim;
   } else if (code === 23) delete style.italic;
   else if (code === 24) delete style.underline;
+  else if (code === 27) delete style.inverse;
   else if (code >= 30 && code <= 37) style.color = code - 30;
   else if (code === 39) delete style.color;
   else if (code >= 40 && code <= 47) style.background = code - 40;

@@ -17,6 +17,8 @@ interface Folder {
   entries?: EntryInfo[];
   error?: unknown;
   loading?: Promise<void>;
+  /** Whether it has changed since it was read. */
+  outdated?: boolean;
   /** How many entries are drawn: a folder of a hundred thousand must not hold up the page. */
   shown: number;
 }
@@ -58,12 +60,23 @@ export class FileTree {
     return this.folders.get(parentOf(path))?.entries?.find((entry) => entry.path === path);
   }
 
-  /** Opens a folder, reading it if it has not been read. */
+  /** Opens a folder, reading what it shows and has not been read, or has changed since. */
   async expand(path: string): Promise<void> {
     this.open.add(path);
+    this.changed();
+    const shown = [path, ...[...this.open].filter((open) => open !== path && this.isShown(open))];
+    const unread = shown
+      .map((path) => [path, this.folders.get(path)] as const)
+      .filter(([, folder]) => !folder?.entries || folder.outdated);
+    await Promise.all(unread.map(([path]) => this.read(path)));
+  }
+
+  /** Says that a folder has changed: it is read anew, now if it is shown, else when it is opened. */
+  async outdated(path: string): Promise<void> {
     const folder = this.folders.get(path);
-    if (folder?.entries) this.changed();
-    else await this.read(path);
+    if (!folder) return;
+    if (this.isShown(path)) await this.read(path);
+    else folder.outdated = true;
   }
 
   collapse(path: string): void {
@@ -93,11 +106,12 @@ export class FileTree {
 
   /** Reads every open folder anew. */
   async refresh(): Promise<void> {
-    const shown = [this.root, ...this.open].filter((path) => path === this.root || this.isShown(path));
+    const shown = [this.root, ...this.open].filter((path) => this.isShown(path));
     await Promise.all(shown.map((path) => this.read(path)));
   }
 
   private async load(path: string, folder: Folder): Promise<void> {
+    delete folder.outdated;
     try {
       const entries = await this.files.list(path);
       folder.entries = [...entries].sort(
@@ -122,7 +136,9 @@ export class FileTree {
     if (!folder.entries) return;
     for (const entry of folder.entries.slice(0, folder.shown)) {
       const expanded = entry.type === "directory" && this.open.has(entry.path);
-      const loading = expanded && this.folders.get(entry.path)?.loading !== undefined;
+      const inside = this.folders.get(entry.path);
+      // A folder that is read anew goes on showing what it had.
+      const loading = expanded && inside?.loading !== undefined && inside.entries === undefined;
       rows.push({ kind: "entry", depth, entry, expanded, loading });
       if (expanded) this.collect(entry.path, depth + 1, rows);
     }

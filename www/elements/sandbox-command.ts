@@ -5,6 +5,7 @@ import { repeat } from "lit/directives/repeat.js";
 import { OutputLines } from "./ansi.js";
 import { duration } from "./format.js";
 import { icon } from "./icons.js";
+import { nextFrame } from "./next-frame.js";
 import type { SandboxOutput } from "./sandbox-output.js";
 import { base, emptyState } from "./styles.js";
 import "./sandbox-error.js";
@@ -148,10 +149,15 @@ export class SandboxCommand extends LitElement {
   private draft = "";
   private counter = 0;
   private clock: ReturnType<typeof setInterval> | undefined;
+  /** Whether the end of the output is kept in view. */
+  private following = true;
+  private scrolledTo = 0;
+  private readonly sizes = new ResizeObserver(() => this.followEnd());
 
   override disconnectedCallback() {
     super.disconnectedCallback();
     clearInterval(this.clock);
+    this.sizes.disconnect();
     void this.stop();
   }
 
@@ -159,6 +165,10 @@ export class SandboxCommand extends LitElement {
     if (!changed.has("sandbox") || changed.get("sandbox") === undefined) return;
     void this.stop();
     this.runs = [];
+  }
+
+  override firstUpdated() {
+    this.sizes.observe(this.scroller);
   }
 
   /** Puts the cursor into the box. */
@@ -169,7 +179,7 @@ export class SandboxCommand extends LitElement {
   override render() {
     const { running } = this;
     return html`
-      <div class="runs" tabindex="0" role="region" aria-label="Commands and their output">
+      <div class="runs" tabindex="0" role="region" aria-label="Commands and their output" @scroll=${this.scrolled}>
         ${
           this.runs.length === 0
             ? html`<div class="empty">
@@ -270,7 +280,8 @@ export class SandboxCommand extends LitElement {
     this.runs = [...this.runs, run].slice(-KEPT_RUNS);
     this.clock = setInterval(() => this.requestUpdate(), 500);
     await this.updateComplete;
-    this.scroller.scrollTop = this.scroller.scrollHeight;
+    this.following = true;
+    this.followEnd();
     try {
       const handle = await sandbox.commands.start(command, { timeoutMs: 0 });
       run.handle = handle;
@@ -345,27 +356,21 @@ export class SandboxCommand extends LitElement {
   }
 
   private draw(run: Run): void {
-    const { scroller } = this;
-    const view = this.renderRoot.querySelector<SandboxOutput>(`sandbox-output[data-run="${run.id}"]`);
-    if (!view || !scroller) return;
-    const follow = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 40;
-    view.draw();
-    if (follow) scroller.scrollTop = scroller.scrollHeight;
+    this.renderRoot.querySelector<SandboxOutput>(`sandbox-output[data-run="${run.id}"]`)?.draw();
+    this.followEnd();
   }
-}
 
-/**
- * The next frame after `rest` ms, or a moment later in a tab that is not drawn: there frames never come, but output must still be read.
- */
-async function nextFrame(rest: number): Promise<void> {
-  if (rest > 5) await new Promise((resolve) => setTimeout(resolve, rest));
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, 250);
-    requestAnimationFrame(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
+  private followEnd(): void {
+    if (this.following && this.scroller) this.scroller.scrollTop = this.scroller.scrollHeight;
+  }
+
+  private scrolled(): void {
+    const { scrollTop, scrollHeight, clientHeight } = this.scroller;
+    // Only going up lets go of the end: news of an earlier scroll can arrive when the output has grown again.
+    if (scrollHeight - scrollTop - clientHeight < 40) this.following = true;
+    else if (scrollTop < this.scrolledTo) this.following = false;
+    this.scrolledTo = scrollTop;
+  }
 }
 
 declare global {

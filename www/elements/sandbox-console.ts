@@ -27,6 +27,8 @@ export class SandboxConsole extends LitElement {
 
   /** The sandbox to work in. */
   @property({ attribute: false }) sandbox: Sandbox | undefined;
+  /** Whether the sandbox is gone: nothing is offered then that needs it. */
+  @property({ type: Boolean }) ended = false;
   @state() private view: View = "command";
   @state() private terminals: readonly number[] = [1];
   @state() private narrow = false;
@@ -62,7 +64,8 @@ export class SandboxConsole extends LitElement {
     const view = this.shown;
     return html`
       <div class="layout ${narrow ? "narrow" : "wide"}" style="--panel: ${this.panelHeight}px">
-        <sandbox-files class="view" .sandbox=${sandbox} ?hidden=${narrow && view !== "files"}></sandbox-files>
+        <sandbox-files class="view" .sandbox=${sandbox} ?ended=${this.ended}
+          ?hidden=${narrow && view !== "files"}></sandbox-files>
         ${narrow ? nothing : this.renderSplitter()}
         <div class="bar">
           <div class="tabs" role="tablist" aria-label="Views" @keydown=${this.key}>
@@ -81,7 +84,7 @@ export class SandboxConsole extends LitElement {
             this.terminals,
             (id) => id,
             (id) => html`<sandbox-terminal class="view" data-id=${id} label=${`Terminal ${id}`} .sandbox=${sandbox}
-              ?active=${view === id} ?hidden=${view !== id}></sandbox-terminal>`,
+              ?ended=${this.ended} ?active=${view === id} ?hidden=${view !== id}></sandbox-terminal>`,
           )}
         </div>
       </div>

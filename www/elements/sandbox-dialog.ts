@@ -11,7 +11,7 @@ export interface Question {
   detail?: string;
   /** The label of the button that says yes. */
   action: string;
-  /** Whether saying yes destroys something. */
+  /** Whether saying yes destroys something. The focus is then on the button that says no. */
   danger?: boolean;
   /** Asks for a text. */
   input?: {
@@ -106,8 +106,8 @@ export class SandboxDialog extends LitElement {
               : nothing
           }
           <div class="buttons">
-            <button type="button" class="button" @click=${() => this.finish(undefined)}>Cancel</button>
-            <button class="button ${danger ? "danger" : "primary"}" ?autofocus=${!input}>${action}</button>
+            <button type="button" class="button" ?autofocus=${danger && !input} @click=${() => this.finish(undefined)}>Cancel</button>
+            <button class="button ${danger ? "danger" : "primary"}" ?autofocus=${!danger && !input}>${action}</button>
           </div>
         </form>
       </dialog>

@@ -108,6 +108,8 @@ export class SandboxFiles extends LitElement {
 
   /** The sandbox whose files are shown. */
   @property({ attribute: false }) sandbox: Sandbox | undefined;
+  /** Whether the sandbox is gone. */
+  @property({ type: Boolean }) ended = false;
   @state() private root = "";
   @state() private error: { doing: string; error: unknown; retry: () => void } | undefined;
   @state() private editing = false;
@@ -172,7 +174,7 @@ export class SandboxFiles extends LitElement {
                   @retry=${() => this.retry()} @dismiss=${() => this.dismiss()}></sandbox-error>`
               : nothing
           }
-          <sandbox-tree .files=${sandbox?.files} .root=${root} @tree-action=${this.act} @tree-drop=${this.drop}></sandbox-tree>
+          <sandbox-tree .files=${sandbox?.files} .root=${root} ?ended=${this.ended} @tree-action=${this.act} @tree-drop=${this.drop}></sandbox-tree>
           ${this.renderTransfers()}
         </div>
         <sandbox-editor .sandbox=${sandbox} .covering=${this.narrow} @editor-back=${() => this.back()} @file-saved=${this.saved}

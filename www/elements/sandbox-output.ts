@@ -1,6 +1,6 @@
 import { css, LitElement } from "lit";
 import { customElement } from "lit/decorators.js";
-import type { OutputLines, Span } from "./ansi.js";
+import type { Channel, OutputLines, Span, TextStyle } from "./ansi.js";
 import { base } from "./styles.js";
 
 /**
@@ -89,8 +89,9 @@ function drawLine(spans: readonly Span[], last: boolean): HTMLElement {
     const span = document.createElement("span");
     span.textContent = text;
     if (channel === "stderr") span.className = "stderr";
-    if (style.color !== undefined) span.style.color = cssColor(style.color);
-    if (style.background !== undefined) span.style.backgroundColor = cssColor(style.background);
+    const { color, background } = colors(style, channel);
+    if (color !== undefined) span.style.color = color;
+    if (background !== undefined) span.style.backgroundColor = background;
     if (style.bold) span.style.fontWeight = "600";
     if (style.dim) span.style.opacity = "0.7";
     if (style.italic) span.style.fontStyle = "italic";
@@ -100,7 +101,16 @@ function drawLine(spans: readonly Span[], last: boolean): HTMLElement {
   return line;
 }
 
-function cssColor(color: number | string): string {
+/** The CSS colours of a span; `undefined` for the usual ones. */
+function colors(style: Readonly<TextStyle>, channel: Channel): { color?: string | undefined; background?: string | undefined } {
+  const color = cssColor(style.color);
+  const background = cssColor(style.background);
+  if (!style.inverse) return { color, background };
+  const usual = channel === "stderr" ? "var(--sb-danger)" : "var(--sb-text)";
+  return { color: background ?? "var(--sb-surface)", background: color ?? usual };
+}
+
+function cssColor(color: number | string | undefined): string | undefined {
   return typeof color === "number" ? `var(--sb-ansi-${color})` : color;
 }
 

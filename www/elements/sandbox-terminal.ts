@@ -2,6 +2,7 @@ import type { Sandbox, TerminalEnd, TerminalSession } from "agent-sandbox-web";
 import { css, html, LitElement, nothing } from "lit";
 import { customElement, property, query, state } from "lit/decorators.js";
 import { Appearance } from "./appearance.js";
+import { isGone } from "./describe-error.js";
 import { openLink } from "./open-link.js";
 import { base } from "./styles.js";
 import type { TerminalEngine } from "./terminal-engine.js";
@@ -63,6 +64,8 @@ export class SandboxTerminal extends LitElement {
 
   /** The sandbox to open the shell in. */
   @property({ attribute: false }) sandbox: Sandbox | undefined;
+  /** Whether the sandbox is gone: no other shell is offered then. */
+  @property({ type: Boolean }) ended = false;
   /** Whether the terminal is the one shown. A hidden one keeps its size and goes on reading. */
   @property({ type: Boolean }) active = false;
   /** What screen readers call it. */
@@ -119,7 +122,8 @@ export class SandboxTerminal extends LitElement {
   }
 
   private renderFailure() {
-    return html`<sandbox-error .error=${this.error} doing="Terminal" retry-label="Start a new one" @retry=${() => this.open()}>
+    const retry = this.gone ? "" : "Start a new one";
+    return html`<sandbox-error .error=${this.error} doing="Terminal" retry-label=${retry} @retry=${() => this.open()}>
       ${this.attachButton()}
     </sandbox-error>`;
   }
@@ -128,14 +132,18 @@ export class SandboxTerminal extends LitElement {
     return html`<div class="ended" role="status">
       <span>${endInWords(this.end)}</span>
       ${this.attachButton()}
-      <button class="button" @click=${() => this.open()}>Start a new one</button>
+      ${this.gone ? nothing : html`<button class="button" @click=${() => this.open()}>Start a new one</button>`}
     </div>`;
+  }
+
+  private get gone(): boolean {
+    return this.ended || isGone(this.error);
   }
 
   /** A shell that was only lost from sight may still run. */
   private attachButton() {
     const pid = this.session?.pid;
-    if (pid === undefined || (this.end?.reason !== "lost" && this.end?.reason !== "detached")) return nothing;
+    if (this.gone || pid === undefined || (this.end?.reason !== "lost" && this.end?.reason !== "detached")) return nothing;
     return html`<button class="button" @click=${() => this.open(pid)}>Attach again</button>`;
   }
 
@@ -175,6 +183,7 @@ export class SandboxTerminal extends LitElement {
     if (!sandbox) return;
     this.enter("starting");
     this.end = undefined;
+    this.error = undefined;
     try {
       const size = engine.size;
       const session = await sandbox.getTerminal(pid === undefined ? size : { ...size, pid });

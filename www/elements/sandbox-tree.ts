@@ -7,6 +7,7 @@ import { bytes } from "./format.js";
 import { type IconName, icon } from "./icons.js";
 import { parentOf, plainName, visibleName } from "./names.js";
 import { base } from "./styles.js";
+import { TreeWatch } from "./tree-watch.js";
 import "./sandbox-error.js";
 
 /** What can be done with an entry. */
@@ -23,7 +24,7 @@ const ACTIONS: [TreeAction, string, IconName, (entry: EntryInfo) => boolean][] =
 ];
 
 /**
- * A tree of files and folders that are read when they are opened.
+ * A tree of files and folders that are read when they are opened, and again when they change.
  *
  * @fires tree-action - `detail` is `{action, entry}`
  * @fires tree-drop - files were dropped; `detail` is `{folder, data}`
@@ -184,15 +185,29 @@ export class SandboxTree extends LitElement {
   @property({ attribute: false }) files: Files | undefined;
   /** The absolute path of the top folder. */
   @property() root = "";
+  /** Whether the sandbox is gone: what was read stays. */
+  @property({ type: Boolean }) ended = false;
   /** The path of the selected entry. */
   @property({ attribute: false }) selected: string | undefined;
   @state() private target: string | undefined;
   @state() private menuEntry: EntryInfo | undefined;
   @query(".menu") private menu!: HTMLElement;
   private tree: FileTree | undefined;
+  private watch: TreeWatch | undefined;
 
-  /** Reads every open folder anew. */
+  override connectedCallback() {
+    super.connectedCallback();
+    this.follow();
+  }
+
+  override disconnectedCallback() {
+    super.disconnectedCallback();
+    this.watch?.stop();
+  }
+
+  /** Reads every open folder anew, and watches them again if that has ended. */
   async refresh(): Promise<void> {
+    this.follow();
     await this.tree?.refresh();
   }
 
@@ -218,9 +233,17 @@ export class SandboxTree extends LitElement {
   }
 
   protected override willUpdate(changed: PropertyValues<this>) {
+    if (changed.has("ended") && this.ended) this.watch?.stop();
     if (!changed.has("files") && !changed.has("root")) return;
+    this.watch?.stop();
     this.tree = this.files && this.root ? new FileTree(this.files, this.root, () => this.requestUpdate()) : undefined;
     void this.tree?.read(this.root);
+    this.follow();
+  }
+
+  private follow() {
+    const { files, tree, watch } = this;
+    if (files && tree && !watch?.live && !this.ended && this.isConnected) this.watch = new TreeWatch(files, tree);
   }
 
   override render() {

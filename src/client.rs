@@ -3,6 +3,7 @@
 use crate::error::{Fault, Result, Thrown, invalid};
 use crate::options::{CallOptions, Options, REQUEST_TIMEOUT, set};
 use crate::protocol::failure::Class;
+use crate::protocol::routing::host;
 use crate::transport::guard::Guard;
 use crate::transport::runtime::{environment, global_fetch, is_browser};
 use js_sys::{Function, Object, Promise};
@@ -48,7 +49,7 @@ pub struct Client {
     pub known: Option<Known>,
     pub domain: String,
     pub api_url: String,
-    /// As given; `None` for the domain's own hosts.
+    /// As given; `None` for the domain's own hosts, and without a domain (empty) it is not known where sandboxes are.
     pub sandbox_url: Option<String>,
     pub routing_prefix: String,
     pub traffic_header: String,
@@ -93,14 +94,21 @@ impl Client {
         let variable = |at: usize| known.and_then(|_| variables[at]).and_then(environment);
         let own_domain = options.text("domain")?.or_else(|| variable(DOMAIN));
         let profile_api = if own_domain.is_none() { profile.text("apiUrl")? } else { None };
-        let domain = match own_domain {
-            Some(domain) => domain,
-            None => profile.text("domain")?.unwrap_or_else(|| default_domain.to_owned()),
+        let own_domain = match own_domain {
+            Some(domain) => Some(domain),
+            None => profile.text("domain")?,
         };
-        let api_url = match options.text("apiUrl")?.or_else(|| variable(API_URL)).or(profile_api) {
-            Some(url) => checked_url("apiUrl", url)?,
-            None => ["https://api.", &domain].concat(),
+        let own_api = match options.text("apiUrl")?.or_else(|| variable(API_URL)).or(profile_api) {
+            Some(url) => Some(checked_url("apiUrl", url)?),
+            None => None,
         };
+        // Another control plane has sandboxes of its own: those of the default domain, and whoever reads their tokens, are somebody else's.
+        let domain = match (own_domain, &own_api) {
+            (Some(domain), _) => domain,
+            (None, Some(url)) => host(url).strip_prefix("api.").unwrap_or_default().to_owned(),
+            (None, None) => default_domain.to_owned(),
+        };
+        let api_url = own_api.unwrap_or_else(|| ["https://api.", &domain].concat());
         // A platform elsewhere that speaks E2B's protocol has keys of its own form.
         let is_e2b = known == Some(Known::E2b) && api_url.ends_with(".e2b.app");
         let checks_key = known == Some(Known::E2b) && options.boolean("validateApiKey")?.unwrap_or(is_e2b);
@@ -147,6 +155,14 @@ impl Client {
             api_headers: options.record("apiHeaders")?.unwrap_or_default(),
             fetch: options.function("fetch")?,
         })
+    }
+
+    /// Refuses what needs a sandbox's own address when only another control plane's is known.
+    pub fn require_sandbox_address(&self) -> Result<()> {
+        if self.sandbox_url.is_none() && self.domain.is_empty() {
+            return Err(invalid(&["With this apiUrl, sandboxUrl (or domain) must say where the platform's sandboxes are."]));
+        }
+        Ok(())
     }
 
     /// The request timeout of calls that name none, in ms.

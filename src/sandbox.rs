@@ -146,6 +146,7 @@ impl Sandbox {
             let id = argument("sandboxId", &id)?;
             let options = Options::new(options)?;
             let client = Rc::new(Client::new(&options)?);
+            client.require_sandbox_address()?;
             let seconds = lifetime(options.millis("timeoutMs")?)?;
             let limits = Limits::start(&options.call(client.timeout_or(LIFECYCLE_TIMEOUT))?)?;
             let path = ["/sandboxes/", &encode(&id)].concat();
@@ -173,6 +174,7 @@ impl Sandbox {
             }
             let merged = Options::new(options)?.over(merged);
             let client = Rc::new(Client::new(&Options::new(merged.into())?)?);
+            client.require_sandbox_address()?;
             let tokens = [handoff.text("envdAccessToken")?, handoff.text("trafficAccessToken")?, handoff.text("envdVersion")?];
             let known = object(&[
                 ("sandboxId", JsValue::from_str(&id)),
@@ -278,7 +280,9 @@ impl Sandbox {
         let handoff =
             object(&[("sandboxId", JsValue::from_str(&target.id)), ("sandboxUrl", JsValue::from_str(&target.sandbox_url))]);
         let client = &target.client;
-        set(&handoff, "domain", &JsValue::from_str(&client.domain));
+        if !client.domain.is_empty() {
+            set(&handoff, "domain", &JsValue::from_str(&client.domain));
+        }
         if !client.provider.is_undefined() {
             set(&handoff, "provider", &client.provider);
         }
@@ -349,6 +353,7 @@ fn target_of(client: Rc<Client>, wire: &JsValue, id: String) -> Target {
 
 async fn create(template: Option<String>, options: &Options) -> Result<JsValue> {
     let client = Rc::new(Client::new(options)?);
+    client.require_sandbox_address()?;
     let template = match template {
         Some(template) => template,
         None => options.text("template")?.unwrap_or_else(|| "base".to_owned()),

@@ -43,7 +43,7 @@ export interface ConnectionOptions extends CallOptions {
   /**
    * Where sandboxes are reached. It may hold `{sandboxId}` and `{port}`: `http://127.0.0.1:7300/s/{sandboxId}/{port}` or
    * `http://{port}-{sandboxId}.localhost:7300`. Without placeholders it is used as it is, with routing headers.
-   * Default `https://{port}-{sandboxId}.{domain}`.
+   * Default `https://{port}-{sandboxId}.{domain}`. With an `apiUrl` of your own whose host is not `api.{domain}`, this or `domain` is needed.
    */
   sandboxUrl?: string | undefined;
   /** The domain of the sandboxes and, unless `apiUrl` is given, of the control plane. Default: the provider's. */

@@ -318,6 +318,16 @@ export const errors = suite("errors", (test) => {
     await rejected(sandbox.kill(), InvalidAPIKeyError, "E1001");
   });
 
+  test("another control plane's sandboxes are not looked for under the provider's domain", async (context) => {
+    const { Sandbox, InvalidArgumentError } = context.sdk;
+    const options = { ...control(() => assert.fail("a request was made")), apiUrl: "https://127.0.0.1:1", sandboxUrl: undefined };
+    const error = await rejected(Sandbox.create(options), InvalidArgumentError, "E0001");
+    assert.match(error.message, /sandboxUrl/);
+    await rejected(Sandbox.connect("i1", options), InvalidArgumentError, "E0001");
+    const named = await Sandbox.attach({ sandboxId: "i1" }, { ...options, apiUrl: "https://api.sandboxes.test" });
+    assert.equal(named.getUrl(80), "https://80-i1.sandboxes.test");
+  });
+
   test("without a key, a page is sent to the server and told of no environment", async (context) => {
     const { sandbox } = await fakeSandbox(context, () => undefined);
     const { message, suggestion } = await rejected(sandbox.kill(), context.sdk.InvalidAPIKeyError, "E1001");

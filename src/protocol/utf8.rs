@@ -39,6 +39,14 @@ impl Utf8Decoder {
                 }
             }
         }
+        // Nearly always all of it is text, which this checks a word at a time; parts are looked at one by one only where it is not.
+        let valid = std::str::from_utf8(rest).map_or_else(|error| error.valid_up_to(), str::len);
+        if let Some((head, tail)) = rest.split_at_checked(valid)
+            && let Ok(head) = std::str::from_utf8(head)
+        {
+            text.push_str(head);
+            rest = tail;
+        }
         for part in rest.utf8_chunks() {
             text.push_str(part.valid());
             let invalid = part.invalid();

@@ -1,2 +1,53 @@
-//! The tasks.
-fn main() {}
+//! The project's tasks: `cargo xtask dev | test | build | bench`.
+//!
+//! Every task first sets up what it needs and is missing (see [`setup`]), says what it does and how long it took, and asks nothing.
+#![expect(clippy::print_stdout, reason = "talking to the person at the terminal is what this program does")]
+
+mod bench;
+mod build;
+mod dev;
+mod project;
+mod run;
+mod setup;
+mod test;
+
+use clap::{Parser, Subcommand};
+use project::Project;
+use std::process::ExitCode;
+
+/// The project's tasks.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", about)]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Install what is missing, build everything, start the local platform and print the address of the console.
+    Dev(dev::Args),
+    /// Run every check that a change must pass.
+    Test(test::Args),
+    /// Build the client, the npm package, the console and the platform.
+    Build(build::Args),
+    /// Measure what the project promises about size and speed.
+    Bench(bench::Args),
+}
+
+fn main() -> ExitCode {
+    let task = Cli::parse().task;
+    let outcome = Project::find().and_then(|project| match task {
+        Task::Dev(args) => dev::run(&project, &args),
+        Task::Test(args) => test::run(&project, &args),
+        Task::Build(args) => build::run(&project, &args),
+        Task::Bench(args) => bench::run(&project, &args),
+    });
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("\nerror: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,39 @@
+// Makes the package's entries and types in dist, beside the glue and the .wasm, which `cargo xtask build wasm` must have put there.
+import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+
+for (const file of ["agent_sandbox_web.js", "agent_sandbox_web_bg.wasm"]) {
+  if (!existsSync(here(`dist/${file}`))) throw new Error(`pkg/dist/${file} is missing: run "cargo xtask build wasm" first`);
+}
+
+const { options } = ts.getParsedCommandLineOfConfigFile(
+  here("tsconfig.json"),
+  {},
+  { ...ts.sys, onUnRecoverableConfigFileDiagnostic: fail },
+);
+for (const name of readdirSync(here("src")).filter((name) => !name.endsWith(".d.ts"))) {
+  const [from, to] = [here(`src/${name}`), here(`dist/${name.replace(/\.ts$/, ".js")}`)];
+  if (!name.endsWith(".ts")) {
+    copyFileSync(from, to);
+    continue;
+  }
+  const { outputText, diagnostics } = ts.transpileModule(readFileSync(from, "utf8"), {
+    compilerOptions: options,
+    fileName: from,
+    reportDiagnostics: true,
+  });
+  if (diagnostics.length > 0) fail(diagnostics[0]);
+  writeFileSync(to, outputText);
+}
+
+// One declaration file for every entry. The reference is for consumers with a `lib` older than Symbol.asyncDispose.
+const types = readFileSync(here("../src/types.d.ts"), "utf8");
+writeFileSync(here("dist/index.d.ts"), `/// <reference lib="esnext.disposable" />\n${types}`);
+writeFileSync(here("dist/agent_sandbox_web_bg.wasm.d.ts"), "declare const module: WebAssembly.Module;\nexport default module;\n");
+
+function fail(diagnostic) {
+  throw new Error(ts.flattenDiagnosticMessageText(diagnostic.messageText, "\n"));
+}

@@ -1,0 +1,49 @@
+// The package's face, the same for every runtime: the classes of the WebAssembly module with static methods that load it first.
+//
+// The classes themselves are exported, not stand-ins, so that `instanceof` holds. Their statics are replaced in place: those that are
+// asynchronous wait for the module, and those that have a twin among the instance methods get its name here, since wasm-bindgen cannot
+// give one name to both.
+import { Commands, Files, Network, Pty, Sandbox, TerminalSession } from "./agent_sandbox_web.js";
+import { init, setDefaultSource } from "./loading.js";
+import { SandboxPaginator } from "./paginator.js";
+
+export { Sandbox as AsyncSandbox } from "./agent_sandbox_web.js";
+export * from "./errors.js";
+export { Commands, Files, init, Network, Pty, Sandbox, SandboxPaginator, TerminalSession };
+/** For the entries; `export *` leaves a default out, so it does not become part of the package's face. */
+export default setDefaultSource;
+
+type Method = (...args: unknown[]) => unknown;
+
+/** Name of a static in the package: its name in the module. */
+const ASYNC_STATICS = {
+  create: "create",
+  connect: "connect",
+  attach: "attach",
+  getInfo: "getInfoById",
+  kill: "killById",
+  killById: "killById",
+  setTimeout: "setTimeoutById",
+} as const;
+
+const statics = Sandbox as unknown as Record<string, Method>;
+const fromModule = Object.fromEntries(Object.values(ASYNC_STATICS).map((name) => [name, statics[name]])) as Record<string, Method>;
+for (const [name, inModule] of Object.entries(ASYNC_STATICS)) {
+  define(name, async (...args) => {
+    await init();
+    return fromModule[inModule]?.apply(Sandbox, args);
+  });
+}
+const list = Sandbox.list;
+define(
+  "list",
+  (options) =>
+    new SandboxPaginator(async () => {
+      await init();
+      return list.call(Sandbox, options as never);
+    }, options as never),
+);
+
+function define(name: string, value: Method): void {
+  Object.defineProperty(Sandbox, name, { value, writable: true, configurable: true, enumerable: false });
+}

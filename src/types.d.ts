@@ -1,0 +1,641 @@
+/** Options that every call takes. */
+export interface CallOptions {
+  /** Gives up the call: its promise rejects with the signal's reason, and what the call waited for on the server is cancelled. */
+  signal?: AbortSignal | undefined;
+  /** How long one request may take until its answer has begun (and, unless it streams, ended), in ms. Default 60,000; 0 = no limit. */
+  requestTimeoutMs?: number | undefined;
+}
+
+/** What differs between two clouds that speak the same protocol. */
+export interface ProviderProfile {
+  /** A name for messages. */
+  name: string;
+  /** The domain sandboxes are reached under, as in `https://{port}-{sandboxId}.{domain}`. */
+  domain?: string | undefined;
+  /** The control plane's URL. Default `https://api.{domain}`. */
+  apiUrl?: string | undefined;
+  /** How the API key is sent. Default `"x-api-key"`. */
+  keyHeader?: "x-api-key" | "bearer" | undefined;
+  /** Prefix of the routing headers, as in `{prefix}-Sandbox-Id` and `{prefix}-Sandbox-Port`. Default `"E2b"`. */
+  routingPrefix?: string | undefined;
+  /** The header that carries the token of ports that are not public. */
+  trafficTokenHeader?: string | undefined;
+  /** How envd streams are encoded. Default `"proto"`. After a 415 the other one is tried once and remembered. */
+  codec?: "proto" | "json" | undefined;
+  /** Whether `/files` URLs may carry a signature instead of a token header. Default `true`. */
+  signedUrls?: boolean | undefined;
+}
+
+/** Where to connect and as whom. */
+export interface ConnectionOptions extends CallOptions {
+  /** The cloud, or a description of one. Default `"e2b"`, which is also what `agent-sandbox-local` and self-hosted platforms speak. */
+  provider?: "e2b" | "agentbox" | "alibaba" | ProviderProfile | undefined;
+  /**
+   * The API key, or a function that gives one. A page should not hold one: let a server create the sandbox and hand it over
+   * ({@link Sandbox.handoff}). In Node, Bun and Deno the provider's environment variable is read when this is absent.
+   */
+  apiKey?: string | (() => string | Promise<string>) | undefined;
+  /** The control plane's URL. Default: the provider's. */
+  apiUrl?: string | undefined;
+  /**
+   * Where sandboxes are reached. It may hold `{sandboxId}` and `{port}`: `http://127.0.0.1:7300/s/{sandboxId}/{port}` or
+   * `http://{port}-{sandboxId}.localhost:7300`. Without placeholders it is used as it is, with routing headers.
+   * Default `https://{port}-{sandboxId}.{domain}`.
+   */
+  sandboxUrl?: string | undefined;
+  /** The domain of the sandboxes and, unless `apiUrl` is given, of the control plane. Default: the provider's. */
+  domain?: string | undefined;
+  /** Further headers of control-plane requests. In a page each may need the server's CORS consent. */
+  apiHeaders?: Record<string, string> | undefined;
+  /** Whether keys of `e2b` are checked for their form before the first request. Default `true`; other platforms' keys have other forms. */
+  validateApiKey?: boolean | undefined;
+  /** Receives a line for every request: method, path without query, status and duration in ms. Never a key or a token. */
+  logger?: Logger | undefined;
+  /** An implementation of `fetch` to use instead of the global one. */
+  fetch?: typeof globalThis.fetch | undefined;
+  /** Not supported by any platform's sandbox calls; giving one throws {@link TokenExchangeError} (E1004). */
+  accessKeyId?: string | undefined;
+  /** Not supported by any platform's sandbox calls; giving one throws {@link TokenExchangeError} (E1004). */
+  accessKeySecret?: string | undefined;
+}
+
+/** Receives log lines. Methods that are absent are not called. */
+export interface Logger {
+  debug?(message: string, fields?: Record<string, unknown>): void;
+  info?(message: string, fields?: Record<string, unknown>): void;
+  warn?(message: string, fields?: Record<string, unknown>): void;
+  error?(message: string, fields?: Record<string, unknown>): void;
+}
+
+/** Options of {@link Sandbox.create}. */
+export interface SandboxCreateOptions extends ConnectionOptions {
+  /** The template's name or id, or a snapshot's id. Default `"base"`. */
+  template?: string | undefined;
+  /** How long the sandbox lives unless extended, in ms: above 0, at most 86,400,000; sent in seconds, rounded up. Default 300,000. */
+  timeoutMs?: number | undefined;
+  /** Labels to find the sandbox by. */
+  metadata?: Record<string, string> | undefined;
+  /** Variables of every process in the sandbox. */
+  envs?: Record<string, string> | undefined;
+  /** Whether envd demands a token. Default `true`. */
+  secure?: boolean | undefined;
+  /** Whether the sandbox reaches the internet. Default `true`. */
+  allowInternetAccess?: boolean | undefined;
+}
+
+/** Options of {@link Sandbox.connect}. */
+export interface SandboxConnectOptions extends ConnectionOptions {
+  /** The sandbox lives at least this long from now, in ms; never shortens. Default 300,000. */
+  timeoutMs?: number | undefined;
+}
+
+/** What {@link Sandbox.attach} needs. It holds the sandbox's own tokens and never the API key: still hand it only to who may use the sandbox. */
+export interface SandboxHandoff {
+  sandboxId: string;
+  /** Where sandboxes are reached, with placeholders where the platform has them. */
+  sandboxUrl?: string | undefined;
+  domain?: string | undefined;
+  provider?: ConnectionOptions["provider"];
+  /** The token of envd. Secret. */
+  envdAccessToken?: string | undefined;
+  /** The token of ports that are not public. Secret. */
+  trafficAccessToken?: string | undefined;
+  envdVersion?: string | undefined;
+  template?: string | undefined;
+}
+
+/** A sandbox's state. Platforms may add others. */
+export type SandboxStatus = "creating" | "running" | "pausing" | "paused" | "stopping" | "stopped" | "error" | (string & {});
+
+/** What the control plane knows of a sandbox. */
+export interface SandboxInfo {
+  sandboxId: string;
+  /** The template's id. */
+  template: string;
+  /** Another name of the template. */
+  alias?: string | undefined;
+  status: SandboxStatus;
+  metadata: Record<string, string>;
+  /** Start of the current run. */
+  startedAt?: Date | undefined;
+  /** When a running sandbox expires; of a paused one, when it was paused. */
+  endAt?: Date | undefined;
+  cpuCount?: number | undefined;
+  /** MiB. */
+  memoryMB?: number | undefined;
+  /** MiB. */
+  diskSizeMB?: number | undefined;
+  envdVersion?: string | undefined;
+  /** Where envd is reached. */
+  envdUrl?: string | undefined;
+}
+
+/** Options of {@link Sandbox.list}. */
+export interface SandboxListOptions extends ConnectionOptions {
+  /** Only sandboxes in one of these states. Default: running and paused. */
+  status?: SandboxStatus | SandboxStatus[] | undefined;
+  /** Only sandboxes with all of these labels. */
+  metadata?: Record<string, string> | undefined;
+  /** Sandboxes a page, 1 to 100. Default 100. */
+  limit?: number | undefined;
+  /** How many to skip first. Default 0. */
+  offset?: number | undefined;
+  /** Where to go on, from {@link SandboxPaginator.nextToken}. */
+  nextToken?: string | undefined;
+}
+
+/** Pages of sandboxes. */
+export class SandboxPaginator implements AsyncIterable<SandboxInfo> {
+  private constructor();
+  /** Whether another page may follow. `true` before the first. */
+  readonly hasNext: boolean;
+  /** Where the next page starts, where the platform has tokens. */
+  readonly nextToken: string | undefined;
+  /** The next page; an empty array after the last. */
+  nextItems(options?: CallOptions): Promise<SandboxInfo[]>;
+  /** Every sandbox on the remaining pages. */
+  toArray(options?: CallOptions): Promise<SandboxInfo[]>;
+  [Symbol.asyncIterator](): AsyncIterator<SandboxInfo>;
+}
+
+/**
+ * A sandbox in the cloud, on your own platform or on this machine.
+ *
+ * @example
+ * ```ts
+ * const sandbox = await Sandbox.create("base", { apiUrl, sandboxUrl, apiKey });
+ * const { stdout } = await sandbox.commands.run("echo hello");
+ * await sandbox.kill();
+ * ```
+ */
+export class Sandbox {
+  private constructor();
+  /**
+   * Starts a sandbox and gives it once envd answers.
+   * @throws {InvalidArgumentError} E0001 for a bad option, before any request
+   * @throws {AuthenticationError} E1000, or {@link InvalidAPIKeyError} E1001 without a key or with one of a wrong form
+   * @throws {TemplateNotFoundError} E2001
+   * @throws {QuotaExceededError} E2002 when the platform allows no more sandboxes
+   */
+  static create(options?: SandboxCreateOptions): Promise<Sandbox>;
+  static create(template: string, options?: SandboxCreateOptions): Promise<Sandbox>;
+  /**
+   * Gives a running sandbox, resuming it when paused and extending its life (`alibaba`: reads it only).
+   * @throws {SandboxNotFoundError} E2009
+   */
+  static connect(sandboxId: string, options?: SandboxConnectOptions): Promise<Sandbox>;
+  /** Builds a sandbox from what {@link Sandbox.handoff} gave, without a request. Calls that need an API key then throw E1001. */
+  static attach(handoff: SandboxHandoff, options?: ConnectionOptions): Promise<Sandbox>;
+  /** Reads what the control plane knows of a sandbox. Changes nothing. */
+  static getInfo(sandboxId: string, options?: ConnectionOptions): Promise<SandboxInfo>;
+  /** Pages of the account's sandboxes. */
+  static list(options?: SandboxListOptions): SandboxPaginator;
+  /** Ends a sandbox. `false` when there is none of that id. */
+  static kill(sandboxId: string, options?: ConnectionOptions): Promise<boolean>;
+  /** The same as {@link Sandbox.kill}. */
+  static killById(sandboxId: string, options?: ConnectionOptions): Promise<boolean>;
+  /** Sets how long a sandbox lives from now, in ms. */
+  static setTimeout(sandboxId: string, timeoutMs: number, options?: ConnectionOptions): Promise<void>;
+
+  readonly sandboxId: string;
+  /** The same as `sandboxId`. */
+  readonly id: string;
+  /** The state as last read; {@link Sandbox.refreshInfo} reads it anew. */
+  readonly status: SandboxStatus;
+  /** What the control plane said last. */
+  readonly info: SandboxInfo;
+  /** envd's URL. */
+  readonly url: string;
+  /** What the template is known to have, such as `"shell"`, `"files"`, `"terminal"`, `"ports"`, `"code"`. */
+  readonly capabilities: ReadonlySet<string>;
+  /** Running commands. Always the same object. */
+  readonly commands: Commands;
+  /** The file system. Always the same object. */
+  readonly files: Files;
+  /** Pseudo-terminals, one call at a time; {@link Sandbox.getTerminal} gives a session. Always the same object. */
+  readonly pty: Pty;
+  /** Hosts and URLs of the sandbox's ports. Always the same object. */
+  readonly network: Network;
+
+  /** Ends the sandbox. `false` when it was gone already. */
+  kill(options?: CallOptions): Promise<boolean>;
+  /** Sets how long the sandbox lives from now, in ms: above 0, at most 86,400,000. */
+  setTimeout(timeoutMs: number, options?: CallOptions): Promise<void>;
+  /** Reads what the control plane knows. Changes nothing. */
+  getInfo(options?: CallOptions): Promise<SandboxInfo>;
+  /** {@link Sandbox.getInfo}, and updates `info` and `status`. */
+  refreshInfo(options?: CallOptions): Promise<SandboxInfo>;
+  /**
+   * Whether the sandbox runs. With an API key the control plane is asked, which wakes nothing; without one envd is.
+   * @throws {UnreachableError} E5004 when neither can be read: never `false` for that
+   */
+  isRunning(options?: CallOptions): Promise<boolean>;
+  /** What another process or page needs to use this sandbox: its address and its own tokens, never the API key. */
+  handoff(): SandboxHandoff;
+  /**
+   * Opens a shell in a terminal of its own and gives a session with ordered input, resize, flow control and an end.
+   * @throws {SandboxNotFoundError} E2009 when the sandbox is gone
+   */
+  getTerminal(options?: TerminalOptions): Promise<TerminalSession>;
+  /** The host of a port. On a path platform there is none: {@link InvalidArgumentError} names {@link Sandbox.getUrl}. */
+  getHost(port: number): string;
+  /** The URL of a port. */
+  getUrl(port: number): string;
+  /** A URL that reads a file, for `path` seen from envd; signed where the platform accepts it. */
+  downloadUrl(path: string, options?: FileUrlOptions): string;
+  /** A URL that writes a file by POST; signed where the platform accepts it. */
+  uploadUrl(path?: string, options?: FileUrlOptions): string;
+  /** Frees the handle. The sandbox goes on. */
+  close(): Promise<void>;
+  /** Ends a sandbox that {@link Sandbox.create} made; closes one that connect or attach gave. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** The same class under the name of the Python SDKs. */
+export { Sandbox as AsyncSandbox };
+
+/** Options of file URLs. */
+export interface FileUrlOptions {
+  /** The user in whose home relative paths start. */
+  user?: string | undefined;
+  /** The signature's life from now, in ms; rounded up to seconds. Default: it does not expire before the token does. */
+  expiresInMs?: number | undefined;
+}
+
+/** Hosts and URLs of the sandbox's ports. Computed here, without a request. */
+export class Network {
+  private constructor();
+  /** The host of a port. On a path platform there is none: {@link InvalidArgumentError} names {@link Network.getUrl}. */
+  getHost(port: number): string;
+  /** The URL of a port. */
+  getUrl(port: number): string;
+  /** The headers that a request to a port needs, if any. */
+  getAccessHeaders(): Record<string, string>;
+}
+
+/** A command: text for `/bin/bash -l -c`, or a program with its arguments and no shell in between. */
+export type Command = string | readonly [program: string, ...args: string[]];
+
+/** Options of everything that starts a process. */
+export interface CommandOptions extends CallOptions {
+  /** The working directory. Relative ones start at the user's home. */
+  cwd?: string | undefined;
+  /** The Linux user. */
+  user?: string | undefined;
+  /** Variables on top of the sandbox's own. */
+  envs?: Record<string, string> | undefined;
+  /** How long the process may run, in ms; then it is killed. Default 60,000; 0 = no limit. */
+  timeoutMs?: number | undefined;
+  /** Keeps stdin open for {@link Commands.sendInput}. Default `false`: stdin is empty. */
+  stdin?: boolean | undefined;
+  /** Fed to stdin, which is then closed. */
+  input?: string | Uint8Array | undefined;
+}
+
+/** Options of {@link Commands.run}. */
+export interface RunOptions extends CommandOptions {
+  /** Gives a {@link CommandHandle} as soon as the process runs. */
+  background?: boolean | undefined;
+  /** Rejects with {@link ProcessError} when the exit code is not 0. Default `false`. */
+  check?: boolean | undefined;
+  /** Whether output is kept for the result, up to 64 MiB a stream. Default `true`; `false` keeps nothing. */
+  capture?: boolean | undefined;
+  /** Called with each piece of stdout and awaited before the next is read. */
+  onStdout?: ((text: string) => void | Promise<void>) | undefined;
+  /** Called with each piece of stderr and awaited before the next is read. */
+  onStderr?: ((text: string) => void | Promise<void>) | undefined;
+}
+
+/** How a finished command went. */
+export interface CommandResult {
+  /** Whether the exit code is 0. */
+  readonly success: boolean;
+  /** The exit code; -1 when a signal ended the process. */
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Whether stdout or stderr was longer than what is kept (64 MiB a stream). */
+  readonly truncated: boolean;
+  /** Seconds from start to end. */
+  readonly executionTime: number;
+  /** The end in words when it was not a success, such as `signal: killed`. */
+  readonly error?: string | undefined;
+}
+
+/** One piece of a command's output, or its end. */
+export type ProcessChunk<Data = string> =
+  | { readonly type: "stdout" | "stderr"; readonly data: Data }
+  | { readonly type: "exit"; readonly exitCode: number; readonly error?: string | undefined };
+
+/** A running process. */
+export interface ProcessInfo {
+  readonly pid: number;
+  /** The program and its arguments, joined for people. */
+  readonly command: string;
+  readonly cmd: string;
+  readonly args: string[];
+  readonly envs: Record<string, string>;
+  readonly cwd?: string | undefined;
+  readonly tag?: string | undefined;
+}
+
+/** An async iterable that can be given up, and read as a `ReadableStream`. */
+export interface ChunkStream<T> extends AsyncIterable<T> {
+  /** Stops reading and lets go of the connection. */
+  cancel(): Promise<void>;
+  /** The same chunks as a web stream, so that `new Response(stream.readable)` works where they are bytes. */
+  readonly readable: ReadableStream<T>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** A command that runs. Iterating gives its chunks; leaving the loop early disconnects and lets the process go on. */
+export interface CommandHandle<Data = string> extends ChunkStream<ProcessChunk<Data>> {
+  readonly pid: number;
+  /** Reads to the end. With `check` a non-zero exit code rejects with {@link ProcessError}. */
+  wait(options?: { check?: boolean; onStdout?: RunOptions["onStdout"]; onStderr?: RunOptions["onStderr"] } & CallOptions): Promise<CommandResult>;
+  /** Ends the process with SIGKILL. `false` when it had ended. */
+  kill(options?: CallOptions): Promise<boolean>;
+  /** Stops listening; the process goes on. No callback is called any more. */
+  disconnect(): Promise<void>;
+  /** Sends to stdin, which must have been kept open. Calls are sent in the order they were made. */
+  sendInput(data: string | Uint8Array, options?: CallOptions): Promise<void>;
+  /** Ends stdin. */
+  closeStdin(options?: CallOptions): Promise<void>;
+}
+
+/** Running commands. */
+export class Commands {
+  private constructor();
+  /**
+   * Runs a command to its end. Any exit code resolves; see `check`. Aborting kills the process.
+   * @throws {CommandTimeoutError} E3001 when `timeoutMs` passed; the process is killed
+   * @throws {SandboxConnectionError} E5001 when the connection was lost
+   */
+  run(command: Command, options: RunOptions & { background: true }): Promise<CommandHandle>;
+  run(command: Command, options?: RunOptions): Promise<CommandResult>;
+  /** Streams a command's output; the process starts with the first step and is killed when the loop is left early. */
+  stream(command: Command, options: CommandOptions & { output: "bytes" }): ChunkStream<ProcessChunk<Uint8Array>>;
+  stream(command: Command, options?: CommandOptions & { output?: "text" }): ChunkStream<ProcessChunk>;
+  /** Starts a command and gives a handle once it runs. */
+  start(command: Command, options: CommandOptions & { output: "bytes" }): Promise<CommandHandle<Uint8Array>>;
+  start(command: Command, options?: CommandOptions & { output?: "text" }): Promise<CommandHandle>;
+  /** Listens to a process that runs. Earlier output is not repeated. */
+  connect(pid: number, options: CallOptions & { output: "bytes" }): Promise<CommandHandle<Uint8Array>>;
+  connect(pid: number, options?: CallOptions & { output?: "text" }): Promise<CommandHandle>;
+  /** The processes that were started through envd and run. */
+  list(options?: CallOptions): Promise<ProcessInfo[]>;
+  /** Ends a process with SIGKILL. `false` when there is none of that pid. */
+  kill(pid: number, options?: CallOptions): Promise<boolean>;
+  /** Sends SIGTERM (15, the default) or SIGKILL (9). `false` when there is no such process. */
+  sendSignal(pid: number, signal?: 15 | 9 | "SIGTERM" | "SIGKILL", options?: CallOptions): Promise<boolean>;
+  /** Sends to the stdin of a process started with `stdin: true`. Calls for one pid are sent in the order they were made. */
+  sendInput(pid: number, data: string | Uint8Array, options?: CallOptions): Promise<void>;
+  /** @deprecated The old name of {@link Commands.sendInput}. */
+  sendStdin(pid: number, data: string | Uint8Array, options?: CallOptions): Promise<void>;
+  /** Ends the stdin of a process. A terminal has none to close: send `"\x04"` there. */
+  closeStdin(pid: number, options?: CallOptions): Promise<void>;
+}
+
+/** What an entry is: of a link, what its target is; `symlink` is a broken link. */
+export type FileType = "file" | "directory" | "symlink" | "other";
+
+/** A file, directory or link. */
+export interface EntryInfo {
+  readonly name: string;
+  readonly path: string;
+  readonly type: FileType;
+  /** Bytes; of the link itself for links. */
+  readonly size: number;
+  /** Permission bits, 0 to 0o777. */
+  readonly mode: number;
+  /** The mode in letters, such as `-rw-r--r--`. */
+  readonly permissions: string;
+  readonly owner: string;
+  readonly group: string;
+  readonly modifiedTime?: Date | undefined;
+  /** Present exactly for links: where it leads. */
+  readonly symlinkTarget?: string | undefined;
+  /** What was stored with the file. */
+  readonly metadata?: Record<string, string> | undefined;
+}
+
+/** What a write made. */
+export interface WriteInfo {
+  readonly name: string;
+  readonly path: string;
+  readonly type: FileType;
+}
+
+/** Options of file calls. */
+export interface FileOptions extends CallOptions {
+  /** The user in whose home relative paths start and who owns what is made. */
+  user?: string | undefined;
+}
+
+/** What can be written. */
+export type FileData = string | Uint8Array | ArrayBuffer | Blob | ReadableStream<Uint8Array>;
+
+/** A change below a watched directory. */
+export interface WatchEvent {
+  readonly type: "created" | "modified" | "deleted" | "renamed";
+  /** The absolute path; of a rename, the one that went away (the new one follows as `created`). */
+  readonly path: string;
+  readonly entry?: EntryInfo | undefined;
+}
+
+/** The file system of a sandbox. Relative paths start at the user's home. */
+export class Files {
+  private constructor();
+  /**
+   * Reads a file.
+   * @throws {FileNotFoundError} E4001
+   * @throws {InvalidArgumentError} E0001 for a directory, an empty path or one with a NUL
+   */
+  read(path: string, options: FileOptions & { format: "bytes" }): Promise<Uint8Array>;
+  read(path: string, options: FileOptions & { format: "blob" }): Promise<Blob>;
+  read(path: string, options: FileOptions & { format: "stream" }): Promise<ReadableStream<Uint8Array>>;
+  read(path: string, options?: FileOptions & { format?: "text"; encoding?: string }): Promise<string>;
+  /** Reads a file's bytes. */
+  readBytes(path: string, options?: FileOptions): Promise<Uint8Array>;
+  /** Writes a file, replacing what was there and making parent directories. Not atomic. */
+  write(path: string, data: FileData, options?: FileOptions): Promise<WriteInfo>;
+  /** Lists a directory. `depth` is how many levels, 1 or more (default 1). */
+  list(path?: string, options?: FileOptions & { depth?: number }): Promise<EntryInfo[]>;
+  /** Whether something stands at a path. Errors other than "not found" are thrown. */
+  exists(path: string, options?: FileOptions): Promise<boolean>;
+  /** What stands at a path. */
+  getInfo(path: string, options?: FileOptions): Promise<EntryInfo>;
+  /** Makes a directory and its parents. `false` when it existed. */
+  makeDir(path: string, options?: FileOptions): Promise<boolean>;
+  /** Moves or renames. Never retried. */
+  move(source: string, destination: string, options?: FileOptions): Promise<EntryInfo>;
+  /** @deprecated The old name of {@link Files.move}. */
+  rename(source: string, destination: string, options?: FileOptions): Promise<EntryInfo>;
+  /** Deletes a file or a directory with everything in it. A missing path is no error. */
+  remove(path: string, options?: FileOptions): Promise<void>;
+  /** Watches a directory; resolves once the server has confirmed. */
+  watch(path: string, options?: FileOptions & { recursive?: boolean; includeEntry?: boolean }): Promise<ChunkStream<WatchEvent>>;
+  /** A URL that reads a file; see {@link Sandbox.downloadUrl}. */
+  downloadUrl(path: string, options?: FileUrlOptions): string;
+  /** A URL that writes a file; see {@link Sandbox.uploadUrl}. */
+  uploadUrl(path?: string, options?: FileUrlOptions): string;
+}
+
+/** Options of {@link Pty.create}. */
+export interface PtyOptions extends CallOptions {
+  /** Columns. Default 80. */
+  cols?: number | undefined;
+  /** Rows. Default 24. */
+  rows?: number | undefined;
+  /** The program: `shell -i -l` for bash, sh and zsh, else the program alone. Default `/bin/bash`. */
+  shell?: string | undefined;
+  cwd?: string | undefined;
+  user?: string | undefined;
+  /** TERM, LANG and LC_ALL are set for UTF-8 unless named here. */
+  envs?: Record<string, string> | undefined;
+  /** How long it may live, in ms. Default 0: no limit. */
+  timeoutMs?: number | undefined;
+}
+
+/** A terminal's output, byte for byte. */
+export interface PtyHandle extends ChunkStream<Uint8Array> {
+  readonly pid: number;
+  /** Reads to the end, dropping what is left of the output. */
+  wait(options?: CallOptions): Promise<{ readonly exitCode: number; readonly error?: string | undefined }>;
+  kill(options?: CallOptions): Promise<boolean>;
+  disconnect(): Promise<void>;
+  sendInput(data: string | Uint8Array, options?: CallOptions): Promise<void>;
+  resize(size: { cols: number; rows: number }, options?: CallOptions): Promise<void>;
+}
+
+/** Pseudo-terminals. */
+export class Pty {
+  private constructor();
+  /** Starts a shell in a new terminal. */
+  create(options?: PtyOptions): Promise<PtyHandle>;
+  /** Listens to a terminal that runs. */
+  connect(pid: number, options?: CallOptions): Promise<PtyHandle>;
+  /** Ends the shell with SIGKILL. `false` when there is none of that pid. */
+  kill(pid: number, options?: CallOptions): Promise<boolean>;
+  /** Types into a terminal. Calls for one pid are sent in the order they were made. */
+  sendInput(pid: number, data: string | Uint8Array, options?: CallOptions): Promise<void>;
+  /** Sets a terminal's size. */
+  resize(pid: number, size: { cols: number; rows: number }, options?: CallOptions): Promise<void>;
+}
+
+/** Options of {@link Sandbox.getTerminal}. */
+export interface TerminalOptions extends PtyOptions {
+  /** Attaches to the terminal of this pid instead of starting a shell. */
+  pid?: number | undefined;
+}
+
+/** Why a terminal session ended. */
+export interface TerminalEnd {
+  /** `exited`: the shell ended; `killed`: by {@link TerminalSession.kill} or close; `detached`: the shell goes on; `lost`: the connection or the sandbox went away. */
+  readonly reason: "exited" | "killed" | "detached" | "lost";
+  /** When the shell ended by itself. */
+  readonly exitCode?: number | undefined;
+  /** When the connection was lost. */
+  readonly error?: SandboxError | undefined;
+}
+
+/** A shell in a terminal. */
+export class TerminalSession {
+  private constructor();
+  readonly pid: number;
+  readonly isConnected: boolean;
+  /** Resolves when the session ends, with the reason. Never rejects. */
+  readonly closed: Promise<TerminalEnd>;
+  /** Types. Order is kept, one request is under way at a time, and what waits is joined. Resolves when the bytes were taken. */
+  send(data: string | Uint8Array): Promise<void>;
+  /** The next output, or `undefined` when `timeoutMs` passed first or the session ended. */
+  receive(timeoutMs?: number): Promise<Uint8Array | undefined>;
+  /** Output until the end. Not reading slows the shell down instead of filling memory. */
+  outputStream(): ChunkStream<Uint8Array>;
+  /** Sets the size; several calls in a row are joined into the last. */
+  resize(cols: number, rows: number): Promise<void>;
+  /** Lets go; the shell goes on and can be attached to by its pid. */
+  detach(): Promise<void>;
+  /** Ends the shell with SIGKILL. */
+  kill(): Promise<boolean>;
+  /** Ends a shell that this session started; detaches from one that it attached to. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** The root of every error of this package. */
+export class SandboxError extends Error {
+  /** Such as `"E4001"`. */
+  readonly code: string;
+  /** What to do about it. */
+  readonly suggestion: string;
+  /** The page of the guide on this code. */
+  readonly docsUrl: string;
+  /** The HTTP status, when an answer caused it. */
+  readonly status?: number | undefined;
+  override readonly cause?: unknown;
+  toJSON(): { name: string; code: string; message: string; suggestion: string; docsUrl: string; status?: number };
+}
+/** E0001: an argument or option is wrong. No request was made, unless the server said so. */
+export class InvalidArgumentError extends SandboxError {}
+/** E0002: the client itself failed; create a new one. */
+export class PanicError extends SandboxError {}
+/** E1000: the key or token was refused. */
+export class AuthenticationError extends SandboxError {}
+/** E1001: there is no API key, or one of a wrong form. */
+export class InvalidAPIKeyError extends AuthenticationError {}
+/** E1004: cloud key pairs cannot be exchanged for an API key. */
+export class TokenExchangeError extends AuthenticationError {}
+/** E2000: the sandbox could not be started. */
+export class SandboxCreationError extends SandboxError {}
+/** E2001: no such template. */
+export class TemplateNotFoundError extends SandboxCreationError {}
+/** E2002: the platform allows no more. */
+export class QuotaExceededError extends SandboxCreationError {}
+/** E2009: no such sandbox, or it is gone. */
+export class SandboxNotFoundError extends SandboxError {}
+/** E3000: running something failed. */
+export class ExecutionError extends SandboxError {}
+/** E3001: a command ran longer than its `timeoutMs` and was killed. */
+export class CommandTimeoutError extends ExecutionError {}
+/** E3002: a command ended with a non-zero exit code and `check` was asked for. */
+export class ProcessError extends ExecutionError {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+/** E3004: the sandbox has no such ability. */
+export class CapabilityNotSupportedError extends SandboxError {}
+/** E3006: envd answered with an error that has no class of its own. */
+export class EnvdRpcError extends SandboxError {
+  /** The Connect code, such as `"internal"`. */
+  readonly rpcCode: string;
+}
+/** E4000: a file operation failed. */
+export class FileOperationError extends SandboxError {}
+/** E4001: no such file or directory. */
+export class FileNotFoundError extends FileOperationError {}
+/** E4002: the file may not be touched. */
+export class PermissionDeniedError extends FileOperationError {}
+/** E5000: the network failed. */
+export class NetworkError extends SandboxError {}
+/** E5001: the connection was lost, or could not be made. */
+export class SandboxConnectionError extends NetworkError {}
+/** E5002: no answer within `requestTimeoutMs`. */
+export class RequestTimeoutError extends NetworkError {}
+/** E5003: too many requests. */
+export class RateLimitError extends SandboxError {
+  /** When to try again, in ms, if the server said so. */
+  readonly retryAfterMs?: number | undefined;
+}
+/** E5004: the sandbox is unreachable or not running; in a page a gateway's answer cannot be told apart from no network. */
+export class UnreachableError extends NetworkError {}
+/** E8004: the provider cannot do this. Thrown before any request. */
+export class ProviderFeatureNotSupportedError extends CapabilityNotSupportedError {}
+
+/**
+ * Loads the WebAssembly module. Called by itself on first use; call it to choose the source or the moment.
+ * Calls at the same time load once; a failed load can be tried again.
+ * @param source a URL, a `Response`, the bytes or a compiled module. Default: the file beside the package's own.
+ */
+export function init(source?: string | URL | Request | Response | BufferSource | WebAssembly.Module | Promise<Response>): Promise<void>;

@@ -1,0 +1,28 @@
+/** Numbers for people: medians, spreads and tables. */
+
+export interface Series {
+  readonly median: number;
+  readonly lowest: number;
+  readonly highest: number;
+}
+
+export function series(values: readonly number[]): Series {
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = (index: number) => sorted[index] ?? Number.NaN;
+  const middle = (sorted.length - 1) / 2;
+  return { median: (at(Math.floor(middle)) + at(Math.ceil(middle))) / 2, lowest: at(0), highest: at(sorted.length - 1) };
+}
+
+/** `median (lowest to highest)`. */
+export function spread(values: readonly number[], digits = 0): string {
+  const { median, lowest, highest } = series(values);
+  return `${median.toFixed(digits)} (${lowest.toFixed(digits)} to ${highest.toFixed(digits)})`;
+}
+
+/** Prints a table with its columns aligned. */
+export function printTable(title: string, header: string[], rows: string[][]): void {
+  const widths = header.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  const line = (cells: string[]) => `  ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("   ")}`.trimEnd();
+  const rule = `  ${widths.map((width) => "-".repeat(width)).join("   ")}`;
+  process.stdout.write(`\n${[title, line(header), rule, ...rows.map(line)].join("\n")}\n`);
+}

@@ -1,0 +1,39 @@
+/** What a page downloads to use the client. */
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+import { printTable } from "./report.ts";
+
+/** Bytes of .wasm and glue, brotli 11. The client of comparison, e2b with @e2b/code-interpreter, costs 83.6 KB. */
+const BUDGET = 75_000;
+
+const dist = new URL("../../pkg/dist/", import.meta.url).pathname;
+
+test("the whole client stays within its budget", () => {
+  const snippets = existsSync(join(dist, "snippets"))
+    ? readdirSync(join(dist, "snippets"), { recursive: true, encoding: "utf8" })
+    : [];
+  const parts = ["agent_sandbox_web_bg.wasm", "agent_sandbox_web.js", ...snippets.map((name) => join("snippets", name))];
+  const sizes = parts
+    .filter((name) => statSync(join(dist, name)).isFile())
+    .map((name) => {
+      const bytes = readFileSync(join(dist, name));
+      const brotli = brotliCompressSync(bytes, {
+        params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
+      });
+      return { name, raw: bytes.length, gzip: gzipSync(bytes, { level: 9 }).length, brotli: brotli.length };
+    });
+  const total = { name: "together", raw: 0, gzip: 0, brotli: 0 };
+  for (const size of sizes) {
+    total.raw += size.raw;
+    total.gzip += size.gzip;
+    total.brotli += size.brotli;
+  }
+  printTable(
+    `Size in bytes; at most ${BUDGET} of brotli`,
+    ["part", "raw", "gzip -9", "brotli 11"],
+    [...sizes, total].map((size) => [size.name, String(size.raw), String(size.gzip), String(size.brotli)]),
+  );
+  expect(total.brotli).toBeLessThanOrEqual(BUDGET);
+});

@@ -1,0 +1,236 @@
+// Time: three limits that are not the same, aborts at any moment, and streams that fall silent.
+import { assert } from "chai";
+import { fastClock } from "../support/clock.ts";
+import { Body, type Call } from "../support/fake-fetch.ts";
+import { eventually, fakeSandbox, rejected, START, sceneSandbox } from "../support/sandboxes.ts";
+import { write } from "../support/scene.ts";
+import { type Context, suite } from "../support/suite.ts";
+import { bytesField, data, end, endOfStream, entry, failure, keepalive, start } from "../support/wire.ts";
+
+const never = () => new Promise<Response>(() => undefined);
+const gone = () => new Response(JSON.stringify({ message: "The sandbox was not found", code: 502 }), { status: 502 });
+const proto = (bytes?: Uint8Array<ArrayBuffer>) =>
+  new Response(bytes ?? null, { headers: { "content-type": "application/proto" } });
+
+/** A signal that counts who listens. */
+function countedSignal(): { controller: AbortController; listeners: () => number } {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const listening = new Set<unknown>();
+  const [add, remove] = [signal.addEventListener.bind(signal), signal.removeEventListener.bind(signal)];
+  Object.assign(signal, {
+    addEventListener: (type: string, listener: EventListener, options?: AddEventListenerOptions) => {
+      listening.add(listener);
+      add(type, listener, options);
+    },
+    removeEventListener: (type: string, listener: EventListener, options?: EventListenerOptions) => {
+      listening.delete(listener);
+      remove(type, listener, options);
+    },
+  });
+  return { controller, listeners: () => listening.size + (signal.onabort ? 1 : 0) };
+}
+
+const caught = (promise: Promise<unknown>) =>
+  promise.then(
+    () => assert.fail("resolved"),
+    (error: unknown) => error,
+  );
+
+/** Sends calls of each kind, so that aborting is tried on every path. */
+const KINDS: [
+  string,
+  (context: Context, signal: AbortSignal, answer: (call: Call) => Promise<Response> | Body) => Promise<unknown>,
+][] = [
+  [
+    "a command",
+    async (context, signal, answer) =>
+      (await fakeSandbox(context, (call) => (call.path.endsWith("/SendSignal") ? proto() : answer(call)))).sandbox.commands.run(
+        "x",
+        { signal },
+      ),
+  ],
+  ["a unary call", async (context, signal, answer) => (await fakeSandbox(context, answer)).sandbox.files.getInfo("a", { signal })],
+  ["a file read", async (context, signal, answer) => (await fakeSandbox(context, answer)).sandbox.files.read("a", { signal })],
+];
+
+export const time = suite("time", (test) => {
+  test("three limits expire alone, each with its own error, message and option", async (context) => {
+    const { RequestTimeoutError, CommandTimeoutError, SandboxNotFoundError } = context.sdk;
+    const silent = await fakeSandbox(context, never);
+    const request = await rejected(silent.sandbox.files.getInfo("a", { requestTimeoutMs: 50 }), RequestTimeoutError, "E5002");
+
+    const started = await fakeSandbox(context, (call) => (call.path.endsWith(START) ? new Body([start()], "stay") : proto()));
+    const command = await rejected(started.sandbox.commands.run("x", { timeoutMs: 50 }), CommandTimeoutError, "E3001");
+
+    const expired = await fakeSandbox(context, (call) => (call.path.endsWith(START) ? new Body([start()], "fail") : gone()));
+    const lifetime = await rejected(expired.sandbox.commands.run("x"), SandboxNotFoundError, "E2009");
+
+    const all = [request, command, lifetime];
+    assert.equal(new Set(all.map(({ message }) => message)).size, 3);
+    assert.include(request.suggestion, "requestTimeoutMs");
+    assert.include(command.suggestion, "timeoutMs");
+    assert.notInclude(command.suggestion, "requestTimeoutMs");
+  });
+
+  test("a command outlives the request timeout once its answer has begun", async (context) => {
+    const body = new Body([start()], "stay");
+    const { sandbox } = await fakeSandbox(context, (call) => (call.path.endsWith(START) ? body : proto()));
+    const running = sandbox.commands.run("x", { requestTimeoutMs: 60 });
+    await new Promise((later) => setTimeout(later, 150));
+    body.push(end());
+    body.push(endOfStream());
+    body.close();
+    assert.equal((await running).exitCode, 0);
+  });
+
+  test("a command whose answer never begins is a request timeout, not a command timeout", async (context) => {
+    const { sandbox, calls } = await fakeSandbox(context, (call) => (call.path.endsWith(START) ? never() : proto()));
+    await rejected(
+      sandbox.commands.run("x", { requestTimeoutMs: 50, timeoutMs: 10_000 }),
+      context.sdk.RequestTimeoutError,
+      "E5002",
+    );
+    assert.isTrue(calls[0]?.signal.aborted, "the request was given up");
+  });
+
+  test("a command that runs too long is killed", async (context) => {
+    const { sandbox, calls } = await fakeSandbox(context, (call) =>
+      call.path.endsWith(START) ? new Body([start(31)], "stay") : proto(),
+    );
+    await rejected(sandbox.commands.run("x", { timeoutMs: 50 }), context.sdk.CommandTimeoutError, "E3001");
+    const deadline = calls[0]?.headers.get("connect-timeout-ms");
+    await eventually(
+      () => deadline != null || calls.some(({ path }) => path.endsWith("/SendSignal")),
+      "a deadline on the server, or a kill",
+    );
+  });
+
+  test("the server's own deadline is the command's timeout", async (context) => {
+    const { sandbox } = await fakeSandbox(context, (call) =>
+      call.path.endsWith(START) ? new Body([start(), failure("deadline_exceeded", "too late")]) : proto(),
+    );
+    await rejected(sandbox.commands.run("x"), context.sdk.CommandTimeoutError, "E3001");
+  });
+
+  test("no limit is no header, and a limit of 0 is never sent", async (context) => {
+    const { sandbox, calls } = await fakeSandbox(context, (call) =>
+      call.path.endsWith(START) ? new Body([start(), end(), endOfStream()]) : proto(),
+    );
+    await sandbox.commands.run("x", { timeoutMs: 0 });
+    await sandbox.commands.run("x", { timeoutMs: 5_000 });
+    assert.isNull(calls[0]?.headers.get("connect-timeout-ms") ?? null);
+    for (const { headers } of calls) assert.notMatch(headers.get("keepalive-ping-interval") ?? "50", /^(0|-)/);
+  });
+
+  for (const [name, call] of KINDS) {
+    test(`${name}: an abort before the call makes no request and gives the caller's reason`, async (context) => {
+      const { controller, listeners } = countedSignal();
+      const reason = { mine: true };
+      controller.abort(reason);
+      let asked = 0;
+      const answer = () => {
+        asked += 1;
+        return never();
+      };
+      assert.equal(await caught(call(context, controller.signal, answer)), reason);
+      assert.equal(asked, 0);
+      assert.equal(listeners(), 0);
+    });
+
+    test(`${name}: an abort before the headers gives the caller's reason and ends the request`, async (context) => {
+      const { controller, listeners } = countedSignal();
+      const reason = new Error("mine");
+      let request: Call | undefined;
+      const answer = (seen: Call) => {
+        request = seen;
+        queueMicrotask(() => controller.abort(reason));
+        return never();
+      };
+      assert.equal(await caught(call(context, controller.signal, answer)), reason);
+      assert.isTrue(request?.signal.aborted);
+      await eventually(() => listeners() === 0, "no listener left");
+    });
+
+    test(`${name}: an abort in the middle of the body gives the caller's reason and lets go of the body`, async (context) => {
+      const { controller, listeners } = countedSignal();
+      const reason = "a reason may be anything";
+      const body = new Body([name === "a command" ? start() : Uint8Array.of(1)], "stay");
+      setTimeout(() => controller.abort(reason), 30);
+      assert.equal(await caught(call(context, controller.signal, () => body)), reason);
+      await body.left;
+      assert.isAtMost(body.cancels, 1);
+      await eventually(() => listeners() === 0, "no listener left");
+    });
+  }
+
+  test("after the end an abort does nothing and no listener is left", async (context) => {
+    const { controller, listeners } = countedSignal();
+    const { signal } = controller;
+    const { sandbox } = await fakeSandbox(context, (call) => {
+      if (call.path.endsWith(START)) return new Body([start(), data("stdout", "a"), end(), endOfStream()]);
+      return call.path.endsWith("/Stat") ? proto(bytesField(1, entry("/a"))) : new Response("content");
+    });
+    assert.equal((await sandbox.commands.run("x", { signal })).stdout, "a");
+    assert.equal((await sandbox.files.getInfo("a", { signal })).path, "/a");
+    assert.equal(await sandbox.files.read("a", { signal }), "content");
+    assert.equal(listeners(), 0);
+    controller.abort(new Error("too late"));
+    assert.equal((await sandbox.commands.run("x")).stdout, "a");
+  });
+
+  test("without a reason the caller gets an AbortError", async (context) => {
+    const controller = new AbortController();
+    const { sandbox } = await fakeSandbox(context, never);
+    setTimeout(() => controller.abort(), 10);
+    const error = (await caught(sandbox.files.getInfo("a", { signal: controller.signal }))) as Error;
+    assert.equal(error, controller.signal.reason);
+    assert.equal(error.name, "AbortError");
+  });
+
+  test("aborting a command kills the process", async (context) => {
+    const controller = new AbortController();
+    const { sandbox, scene } = await sceneSandbox(context, [
+      {
+        path: START,
+        answers: [{ headers: { "content-type": "application/connect+proto" }, steps: [write(start(77)), { hold: true }] }],
+      },
+      { path: "/SendSignal", answers: [{ headers: { "content-type": "application/proto" } }] },
+    ]);
+    const running = caught(sandbox.commands.run("x", { signal: controller.signal }));
+    await scene.until((seen) => seen.some(({ path }) => path.endsWith(START)), "the start");
+    await new Promise((later) => setTimeout(later, 50));
+    controller.abort("enough");
+    assert.equal(await running, "enough");
+    await scene.until((seen) => seen.some(({ path }) => path.endsWith("/SendSignal")), "the kill");
+    await scene.until((seen) => seen.some(({ path, aborted }) => path.endsWith(START) && aborted), "the client leaving");
+    await scene.close();
+  });
+
+  test("a stream that is silent for more than twice the keepalive interval is a lost connection", async (context) => {
+    const body = new Body([start(), data("stdout", "one")], "stay");
+    const { sandbox, calls } = await fakeSandbox(context, (call) => (call.path.endsWith(START) ? body : undefined));
+    await fastClock(200, async () => {
+      await rejected(sandbox.commands.run("x", { timeoutMs: 0 }), context.sdk.SandboxConnectionError, "E5001");
+    });
+    assert.match(calls[0]?.headers.get("keepalive-ping-interval") ?? "", /^[1-9]\d*$/, "whole seconds");
+    await body.left;
+  });
+
+  test("keepalives keep a silent stream alive", async (context) => {
+    const body = new Body([start()], "stay");
+    const { sandbox } = await fakeSandbox(context, (call) => (call.path.endsWith(START) ? body : undefined));
+    await fastClock(200, async (realDelay) => {
+      const running = sandbox.commands.run("x", { timeoutMs: 0 });
+      // Five times 40 of the clock's seconds: longer than the silence that would be a lost connection.
+      for (let i = 0; i < 5; i++) {
+        await realDelay(200);
+        body.push(keepalive());
+      }
+      body.push(end());
+      body.push(endOfStream());
+      body.close();
+      assert.equal((await running).exitCode, 0);
+    });
+  });
+});

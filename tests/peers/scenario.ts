@@ -1,0 +1,316 @@
+/** Drives a sandbox platform with the e2b JavaScript SDK, step by step as `python/scenario.py` does with its Python relatives. */
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import type * as E2b from "e2b";
+import type { PlatformInfo } from "../support/platform.ts";
+import type { Results } from "./expectations.ts";
+
+const ODD_NAME = "a b#?%+ü😀.txt";
+
+/** The SDK under test; both versions have the face of the older one. */
+export type Sdk = typeof E2b;
+
+interface Peer {
+  readonly sdk: Sdk;
+  readonly platform: PlatformInfo;
+  readonly options: { apiKey: string; apiUrl: string; sandboxUrl: string };
+  readonly sandbox: E2b.Sandbox;
+  step(name: string, work: () => Promise<unknown>): Promise<void>;
+}
+
+/** Runs every step and gives what each returned, or the name of what it threw. */
+export async function runScenario(sdk: Sdk, platform: PlatformInfo): Promise<Results> {
+  const results: Results = {};
+  const step = async (name: string, work: () => Promise<unknown>) => {
+    try {
+      results[name] = await work();
+    } catch (error) {
+      results[name] = { ...raised(error), message: String(error).slice(0, 400) };
+    }
+  };
+  const options = { apiKey: platform.apiKey, apiUrl: platform.apiUrl, sandboxUrl: platform.apiUrl };
+  const sandbox = await sdk.Sandbox.create("base", {
+    timeoutMs: 120_000,
+    metadata: { peer: "js" },
+    envs: { FROM_CREATE: "yes" },
+    ...options,
+  });
+  const peer = { sdk, platform, options, sandbox, step };
+  try {
+    await control(peer);
+    await commands(peer);
+    await files(peer);
+    await terminals(peer);
+  } finally {
+    await ends(peer);
+  }
+  return results;
+}
+
+function raised(error: unknown): { raised: string } {
+  const name = error instanceof Error ? error.constructor.name : typeof error;
+  return { raised: name.replace(/Error$/, "") };
+}
+
+/** The name of what it throws, without its message; or what it returns. */
+async function outcome(work: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return await work();
+  } catch (error) {
+    return raised(error);
+  }
+}
+
+async function raises(work: () => Promise<unknown>): Promise<boolean> {
+  const result = await outcome(work);
+  return typeof result === "object" && result !== null && "raised" in result;
+}
+
+async function until(condition: () => Promise<boolean> | boolean): Promise<boolean> {
+  const deadline = Date.now() + 20_000;
+  while (!(await condition())) {
+    if (Date.now() > deadline) return false;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return true;
+}
+
+/** A command's result, also of one that failed. */
+async function commandOutcome(sdk: Sdk, work: () => Promise<E2b.CommandResult>) {
+  const result = await work().catch((error: unknown) => {
+    if (error instanceof sdk.CommandExitError) return error;
+    throw error;
+  });
+  return { exitCode: result.exitCode, stdout: result.stdout, stderr: result.stderr };
+}
+
+async function control({ sdk, platform, options, sandbox, step }: Peer): Promise<void> {
+  await step("getInfo", async () => {
+    const info = await sandbox.getInfo();
+    return {
+      sameId: info.sandboxId === sandbox.sandboxId,
+      template: info.name,
+      metadata: info.metadata.peer === "js",
+      state: info.state,
+      endsLater: info.endAt > info.startedAt,
+    };
+  });
+  await step("isRunning", () => sandbox.isRunning());
+  await step("connect", async () => {
+    const other = await sdk.Sandbox.connect(sandbox.sandboxId, { timeoutMs: 120_000, ...options });
+    return { sameId: other.sandboxId === sandbox.sandboxId, runs: (await other.commands.run("echo through")).stdout };
+  });
+  await step("setTimeout", async () => {
+    await sandbox.setTimeout(600_000);
+    const left = (await sandbox.getInfo()).endAt.getTime() - Date.now();
+    return left > 540_000 && left < 660_000;
+  });
+  await step("list", async () => {
+    const group = randomUUID();
+    const made = [];
+    for (let i = 0; i < 3; i++) made.push(await sdk.Sandbox.create("base", { timeoutMs: 60_000, metadata: { group }, ...options }));
+    try {
+      const pages: string[][] = [];
+      const paginator = sdk.Sandbox.list({ query: { metadata: { group } }, limit: 2, ...options });
+      while (paginator.hasNext) pages.push((await paginator.nextItems()).map((info) => info.sandboxId));
+      const ids = made.map((each) => each.sandboxId);
+      return { pages: pages.map((page) => page.length), all: pages.flat().sort().join() === ids.sort().join() };
+    } finally {
+      for (const each of made) await each.kill();
+    }
+  });
+  await step("wrongKey", () => {
+    const apiKey = platform.apiKey.slice(0, -1) + (platform.apiKey.endsWith("0") ? "1" : "0");
+    return outcome(() => sdk.Sandbox.create("base", { ...options, apiKey }));
+  });
+  await step("unknownId", async () => ({
+    getInfo: await outcome(() => sdk.Sandbox.getInfo(`i${"0".repeat(19)}`, options)),
+    kill: await outcome(() => sdk.Sandbox.kill(`i${"0".repeat(19)}`, options)),
+  }));
+  await step("unknownTemplate", () => raises(() => sdk.Sandbox.create("no-such-template", options)));
+}
+
+async function commands({ sdk, sandbox, step }: Peer): Promise<void> {
+  const { commands } = sandbox;
+  await step("run", () => commandOutcome(sdk, () => commands.run("echo hello; echo oops >&2")));
+  await step("nonZeroExit", () => commandOutcome(sdk, () => commands.run("echo out; echo err >&2; exit 3")));
+  await step("environment", async () => {
+    const line = 'echo "$GREETING"; pwd; echo "$FROM_CREATE"';
+    return (await commands.run(line, { envs: { GREETING: "grüezi" }, cwd: "/tmp" })).stdout;
+  });
+  await step("identity", async () => (await commands.run('whoami; id -u; echo "$HOME"; pwd')).stdout);
+  await step("missingCwd", () => outcome(() => commands.run("pwd", { cwd: "/no/such/folder" })));
+  await step("timeout", () => outcome(() => commands.run("sleep 30", { timeoutMs: 1000 })));
+  await step("streaming", async () => {
+    const chunks: string[] = [];
+    await commands.run("echo one; sleep 0.4; echo two", { onStdout: (chunk) => void chunks.push(chunk) });
+    return chunks;
+  });
+  await step("manyBytes", async () => (await commands.run("head -c 5000000 /dev/zero | tr '\\0' x")).stdout.length);
+  await step("utf8", async () => (await commands.run("printf 'naïve 😀 日本'")).stdout);
+  await step("stdin", async () => {
+    const handle = await commands.run("cat", { background: true, stdin: true });
+    await commands.sendStdin(handle.pid, "ping\n");
+    await commands.sendStdin(handle.pid, "pong\n");
+    await commands.closeStdin(handle.pid);
+    return commandOutcome(sdk, () => handle.wait());
+  });
+  await step("listAndKill", async () => {
+    const handle = await commands.run("sleep 301", { background: true });
+    const ended = outcome(() => handle.wait());
+    const listed = (await commands.list()).filter((process) => process.pid === handle.pid);
+    const killed = await commands.kill(handle.pid);
+    return {
+      command: listed.map((process) => [process.cmd, ...process.args]),
+      killed,
+      ended: await ended,
+      again: await until(async () => !(await commands.kill(handle.pid))),
+    };
+  });
+  await step("connectToProcess", async () => {
+    const handle = await commands.run("cat", { background: true, stdin: true });
+    const other = await commands.connect(handle.pid);
+    await commands.sendStdin(handle.pid, "shared\n");
+    await commands.closeStdin(handle.pid);
+    return [(await other.wait()).stdout, (await handle.wait()).stdout];
+  });
+  await step("connectToNothing", () => raises(() => commands.connect(99_999)));
+}
+
+async function files({ sandbox, step }: Peer): Promise<void> {
+  const { files: fs, commands } = sandbox;
+  const base = "/home/user/peer files";
+  const inside = (path: string) => path.replace(base, "");
+  await step("makeDir", async () => [await fs.makeDir(base), await fs.makeDir(base)]);
+  await step("writeAndRead", async () => {
+    const path = `${base}/${ODD_NAME}`;
+    const written = await fs.write(path, "line\nürgh 😀\n");
+    return { written: written.path === path, name: written.name === ODD_NAME, read: await fs.read(path) };
+  });
+  await step("bytes", async () => {
+    const content = Uint8Array.from({ length: 768 }, (_, i) => i % 256);
+    await fs.write(`${base}/bytes.bin`, content.buffer);
+    await fs.write(`${base}/empty`, "");
+    const back = await fs.read(`${base}/bytes.bin`, { format: "bytes" });
+    return [Buffer.compare(back, content) === 0, await fs.read(`${base}/empty`)];
+  });
+  await step("bigFile", async () => {
+    const content = Uint8Array.from(randomBytes(8 << 20));
+    await fs.write("/tmp/big.bin", new Blob([content]));
+    const sum = (await commands.run("sha256sum /tmp/big.bin")).stdout.split(" ")[0];
+    const back = await fs.read("/tmp/big.bin", { format: "bytes" });
+    return [createHash("sha256").update(content).digest("hex") === sum, Buffer.compare(back, content) === 0];
+  });
+  await step("writeSeveral", async () => {
+    const made = await fs.write(["one", "two"].map((name) => ({ path: `${base}/several/${name}`, data: name })));
+    return [...made.map((info) => inside(info.path)), await fs.read(`${base}/several/two`)];
+  });
+  await step("listFiles", async () => {
+    await commands.run(`ln -s bytes.bin '${base}/link'`);
+    return (await fs.list(base)).map((entry) => [entry.name, entry.type]).sort(([a = ""], [b = ""]) => (a < b ? -1 : 1));
+  });
+  await step("listDepth", async () => {
+    const entries = await fs.list(base, { depth: 2 });
+    return entries
+      .map((entry) => inside(entry.path))
+      .filter((path) => path.includes("several"))
+      .sort();
+  });
+  await step("exists", async () => [await fs.exists(`${base}/${ODD_NAME}`), await fs.exists(`${base}/nothing`)]);
+  await step("info", async () => {
+    await commands.run(`chmod 640 '${base}/bytes.bin'`);
+    const info = await fs.getInfo(`${base}/bytes.bin`);
+    const fresh = Math.abs(Date.now() - (info.modifiedTime?.getTime() ?? 0)) < 600_000;
+    return [info.name, info.type, info.size, info.mode, info.permissions, info.owner, info.group, fresh];
+  });
+  await step("symlink", async () => (await fs.getInfo(`${base}/link`)).symlinkTarget);
+  await step("rename", async () => {
+    const moved = await fs.rename(`${base}/empty`, `${base}/renamed`);
+    return [inside(moved.path), await fs.exists(`${base}/empty`), await fs.exists(`${base}/renamed`)];
+  });
+  await step("remove", async () => {
+    await fs.remove(`${base}/renamed`);
+    await fs.remove(`${base}/several`);
+    return [await fs.exists(`${base}/renamed`), await fs.exists(`${base}/several`)];
+  });
+  await step("missing", async () => [
+    await outcome(() => fs.read(`${base}/nothing`)),
+    await outcome(() => fs.list(`${base}/nothing`)),
+    await outcome(() => fs.getInfo(`${base}/nothing`)),
+  ]);
+  await step("directoryAsFile", () => outcome(() => fs.read(base)));
+  await step("watch", async () => {
+    await fs.makeDir(`${base}/watched`);
+    const seen: string[] = [];
+    const watch = await fs.watchDir(`${base}/watched`, (event) => void seen.push(`${event.type} ${event.name}`));
+    const saw = (...events: string[]) => until(() => events.every((event) => seen.includes(event)));
+    await fs.write(`${base}/watched/new.txt`, "new");
+    const created = await saw("create new.txt", "write new.txt");
+    await fs.rename(`${base}/watched/new.txt`, `${base}/watched/old.txt`);
+    const renamed = await saw("rename new.txt", "create old.txt");
+    await fs.remove(`${base}/watched/old.txt`);
+    const removed = await saw("remove old.txt");
+    await watch.stop();
+    return [created, renamed, removed];
+  });
+  await step("signedUrls", async () => {
+    const path = `${base}/signed +&.txt`;
+    await fs.write(path, "signed");
+    const signing = { user: "user", useSignatureExpiration: 60_000 };
+    const url = await sandbox.downloadUrl(path, signing);
+    const upload = await sandbox.uploadUrl(path, signing);
+    const forged = url.replace(/signature=[^&]+/, `signature=v1_${"A".repeat(43)}`);
+    // Below one URL for all sandboxes, a signed URL does not say whose it is.
+    const headers = { "E2b-Sandbox-Id": sandbox.sandboxId, "E2b-Sandbox-Port": "49983" };
+    const got = await fetch(url, { headers });
+    const body = new FormData();
+    body.append("file", new Blob(["uploaded"]), "x");
+    const put = await fetch(upload, { method: "POST", headers, body });
+    return {
+      download: [got.status, await got.text()],
+      forged: [forged !== url, (await fetch(forged, { headers })).status],
+      upload: [put.status, await fs.read(path)],
+    };
+  });
+}
+
+async function terminals({ sdk, sandbox, step }: Peer): Promise<void> {
+  const { pty } = sandbox;
+  const encoder = new TextEncoder();
+  await step("terminal", async () => {
+    let output = "";
+    const decoder = new TextDecoder();
+    const handle = await pty.create({
+      rows: 24,
+      cols: 80,
+      cwd: "/tmp",
+      envs: { FROM_PTY: "yes" },
+      timeoutMs: 60_000,
+      onData: (data) => {
+        output += decoder.decode(data, { stream: true });
+      },
+    });
+    const typeAndSee = async (line: string, wanted: string) => {
+      await pty.sendInput(handle.pid, encoder.encode(line));
+      return until(() => output.includes(wanted));
+    };
+    // The echo of a typed line must not pass for its output, hence the quotes inside the words.
+    const seen = [await typeAndSee('echo "si""ze $(stty size) $TERM $FROM_PTY $PWD"\n', "size 24 80 xterm-256color yes /tmp")];
+    await pty.resize(handle.pid, { rows: 40, cols: 120 });
+    seen.push(await typeAndSee('echo "si""ze $(stty size)"\n', "size 40 120"));
+    await pty.sendInput(handle.pid, encoder.encode("exit 7\n"));
+    return [...seen, (await commandOutcome(sdk, () => handle.wait())).exitCode];
+  });
+  await step("terminalKill", async () => {
+    const handle = await pty.create({ rows: 24, cols: 80, timeoutMs: 60_000, onData: () => undefined });
+    const ended = raises(() => handle.wait());
+    return [await pty.kill(handle.pid), await ended];
+  });
+}
+
+async function ends({ sandbox, step }: Peer): Promise<void> {
+  await step("kill", async () => {
+    const first = await sandbox.kill();
+    return [first, await sandbox.isRunning(), await sandbox.kill()];
+  });
+  await step("afterKill", async () => [await raises(() => sandbox.commands.run("true")), await outcome(() => sandbox.getInfo())]);
+}

@@ -1,0 +1,14 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    root: import.meta.dirname,
+    include: ["**/*.test.ts"],
+    globalSetup: ["support/global-setup.ts"],
+    // Sandboxes, browsers and other vendors' SDKs on a machine of any speed: a test that hangs still ends.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    // Each worker may hold a browser or a platform of its own.
+    maxWorkers: 2,
+  },
+});

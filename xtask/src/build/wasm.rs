@@ -1,0 +1,127 @@
+//! The client as WebAssembly: compile, generate the glue, shrink both.
+//!
+//! Into `pkg/dist` go
+//! - `agent_sandbox_web_bg.wasm`, after `wasm-opt -Oz`;
+//! - `agent_sandbox_web.js`, the minified glue (target "web": nothing happens on import, `initSync` and the default export start it, and
+//!   the module must be handed to them: which way of getting at the .wasm fits a runtime is for the package's entries to know);
+//! - `agent_sandbox_web.d.ts`;
+//! - `snippets/…`, the crate's own JavaScript files at the path that the crate names them by, without the crate's changing hash.
+
+use crate::project::Project;
+use crate::run::{is_fresh, run, run_quietly, say, step};
+use anyhow::{Context, Result};
+use std::path::{Path, PathBuf};
+
+const NAME: &str = "agent_sandbox_web";
+
+/// Makes the wasm part of `pkg/dist`.
+pub fn build(project: &Project) -> Result<()> {
+    step("compile the client to WebAssembly", || {
+        run(project.cargo().args([
+            "build",
+            "--quiet",
+            "--package",
+            "agent-sandbox-web",
+            "--lib",
+            "--target",
+            "wasm32-unknown-unknown",
+            "--profile",
+            "wasm",
+        ]))
+    })?;
+    let compiled = project.target().join(format!("wasm32-unknown-unknown/wasm/{NAME}.wasm"));
+    let dist = project.path("pkg/dist");
+    let products = ["_bg.wasm", ".js", ".d.ts"].map(|ending| dist.join(format!("{NAME}{ending}")));
+    let minifier = project.path("xtask/js/minify.mjs");
+    // The program itself counts as a source: it holds the generator of the glue.
+    if is_fresh(&products, &[compiled.clone(), minifier.clone(), std::env::current_exe()?]) {
+        say("    the glue is up to date");
+        return Ok(());
+    }
+    let raw = project.target().join("xtask/glue");
+    step("generate the glue", || generate(&compiled, &raw))?;
+    std::fs::create_dir_all(&dist)?;
+    let [wasm, glue, types] = products;
+    step("shrink the WebAssembly", || {
+        let input = raw.join(format!("{NAME}_bg.wasm"));
+        run_quietly(project.npm_tool("wasm-opt").arg("-Oz").arg(&input).arg("-o").arg(&wasm))
+    })?;
+    step("shrink the glue", || {
+        let mut scripts = vec![(raw.join(format!("{NAME}.js")), glue)];
+        let snippets = dist.join("snippets");
+        remove_folder(&snippets)?;
+        scripts.extend(files_below(&raw.join("snippets"))?.into_iter().map(|(file, relative)| (file, snippets.join(relative))));
+        run_quietly(project.command("node").arg(&minifier).args(scripts.iter().flat_map(|(from, to)| [from, to])))?;
+        let declarations = std::fs::read_to_string(raw.join(format!("{NAME}.d.ts")))?;
+        std::fs::write(&types, with_disposable(&declarations)).with_context(|| format!("writing {}", types.display()))
+    })
+}
+
+fn generate(compiled: &Path, out: &Path) -> Result<()> {
+    remove_folder(out)?;
+    wasm_bindgen_cli_support::Bindgen::new()
+        .input_path(compiled)
+        .out_name(NAME)
+        .web(true)?
+        .typescript(true)
+        .remove_producers_section(true)
+        .generate(out)
+        .with_context(|| format!("generating the glue for {}", compiled.display()))?;
+    settle_snippets(out)
+}
+
+/// Gives the snippets a path that stays: wasm-bindgen puts them under `snippets/CRATE-HASH/`, where the hash changes with the crate.
+fn settle_snippets(out: &Path) -> Result<()> {
+    let Ok(folders) = std::fs::read_dir(out.join("snippets")) else { return Ok(()) };
+    let glue_file = out.join(format!("{NAME}.js"));
+    let mut glue = std::fs::read_to_string(&glue_file)?;
+    for folder in folders {
+        let folder = folder?;
+        let hashed = folder.file_name().to_string_lossy().into_owned();
+        for entry in std::fs::read_dir(folder.path())? {
+            let entry = entry?;
+            std::fs::rename(entry.path(), out.join("snippets").join(entry.file_name()))?;
+        }
+        std::fs::remove_dir(folder.path())?;
+        glue = glue.replace(&format!("./snippets/{hashed}/"), "./snippets/");
+    }
+    std::fs::write(&glue_file, glue)?;
+    Ok(())
+}
+
+/// Every file below a folder with its path inside it; none when the folder is missing.
+fn files_below(folder: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(current) = folders.pop() {
+        if !current.is_dir() {
+            continue;
+        }
+        for entry in std::fs::read_dir(&current)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let relative = path.strip_prefix(folder)?.to_path_buf();
+                found.push((path, relative));
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The generated types name `Symbol.dispose`; without this line they fail for consumers that check libraries against `lib: es2022`.
+fn with_disposable(declarations: &str) -> String {
+    const REFERENCE: &str = "/// <reference lib=\"esnext.disposable\" />\n";
+    if declarations.starts_with(REFERENCE) { declarations.to_owned() } else { format!("{REFERENCE}{declarations}") }
+}
+
+fn remove_folder(folder: &Path) -> Result<()> {
+    match std::fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("removing {}", folder.display()))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,122 @@
+//! `cargo xtask dev`: from a fresh checkout to a console in the browser.
+
+use crate::build;
+use crate::project::Project;
+use crate::run::{find_program, line, say, step};
+use crate::setup::{self, Needs};
+use anyhow::{Context, Result, anyhow, bail};
+use rustix::process::{Pid, Signal, kill_process};
+use serde::Deserialize;
+use std::io::{BufRead, BufReader, Read};
+use std::net::{SocketAddr, TcpListener};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+/// Arguments of the task.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Address and port of the platform; port 0 picks a free one.
+    #[arg(long, default_value = "127.0.0.1:7300")]
+    listen: SocketAddr,
+    /// Where sandboxes and snapshots are kept between runs [default: target/dev-data].
+    #[arg(long)]
+    data_dir: Option<PathBuf>,
+    /// Open no browser.
+    #[arg(long)]
+    no_open: bool,
+    /// Further arguments for `agent-sandbox-local serve`, such as `--isolation none`.
+    #[arg(last = true)]
+    platform: Vec<String>,
+}
+
+/// What the platform prints when it is ready, as far as this task uses it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Ready {
+    console_url: String,
+    api_url: String,
+    sandbox_url: String,
+    api_key: String,
+    isolation: String,
+}
+
+/// Runs the task; it ends when the platform does.
+pub fn run(project: &Project, args: &Args) -> Result<()> {
+    check_address(args.listen)?;
+    setup::ensure(project, Needs::Platform)?;
+    build::all(project)?;
+    let mut platform = start(project, args)?;
+    let pid = Pid::from_child(&platform);
+    // The platform is in a process group of its own, so a Ctrl-C reaches it only through here, once, as the signal it cleans up on.
+    ctrlc::set_handler(move || {
+        let _ = kill_process(pid, Signal::TERM);
+    })
+    .context("cannot listen for Ctrl-C")?;
+    let ready = match step("start the platform", || wait_until_ready(&mut platform)) {
+        Ok(ready) => ready,
+        Err(error) => {
+            let _ = kill_process(pid, Signal::TERM);
+            let _ = platform.wait();
+            return Err(error);
+        }
+    };
+    say(&format!(
+        "\nFor other clients: API {}, sandboxes {}, key {} (isolation: {})\nCtrl-C stops the platform.\n\nOpen the console:\n\n    {}\n",
+        ready.api_url, ready.sandbox_url, ready.api_key, ready.isolation, ready.console_url
+    ));
+    if !args.no_open {
+        open_browser(&ready.console_url);
+    }
+    // Keeps the pipe from filling should the platform say more.
+    if let Some(mut stdout) = platform.stdout.take() {
+        std::io::copy(&mut stdout, &mut std::io::sink()).context("reading from the platform")?;
+    }
+    let status = platform.wait().context("waiting for the platform")?;
+    match status.success() {
+        true => Ok(()),
+        false => bail!("the platform ended with {status}"),
+    }
+}
+
+/// Says that the port is taken before minutes go into a build.
+fn check_address(listen: SocketAddr) -> Result<()> {
+    match TcpListener::bind(listen) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => bail!(
+            "{listen} is in use, perhaps by a platform that still runs. Stop that, or choose another port: cargo xtask dev --listen {}:0",
+            listen.ip()
+        ),
+        Err(error) => Err(error).with_context(|| format!("cannot listen on {listen}")),
+    }
+}
+
+fn start(project: &Project, args: &Args) -> Result<Child> {
+    let data_dir = args.data_dir.clone().unwrap_or_else(|| project.target().join("dev-data"));
+    std::fs::create_dir_all(&data_dir).with_context(|| format!("creating {}", data_dir.display()))?;
+    let mut command = Command::new(project.platform_binary());
+    command.args(["serve", "--json", "--listen", &args.listen.to_string(), "--data-dir"]);
+    command.arg(&data_dir).arg("--console").arg(project.path("www/dist")).args(&args.platform);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).process_group(0);
+    command.spawn().with_context(|| format!("cannot start `{}`", line(&command)))
+}
+
+/// Reads the one line by which the platform says that it serves. Its errors go to the terminal as they are.
+fn wait_until_ready(platform: &mut Child) -> Result<Ready> {
+    let stdout = platform.stdout.as_mut().ok_or_else(|| anyhow!("the platform has no output to read"))?;
+    let mut text = String::new();
+    // Unbuffered past the line: what follows stays in the pipe for the caller.
+    BufReader::with_capacity(1, stdout.by_ref()).read_line(&mut text).context("reading from the platform")?;
+    if text.is_empty() {
+        bail!("the platform ended before it was ready; its own message stands above");
+    }
+    serde_json::from_str(&text).context("the platform said something else than its JSON line")
+}
+
+/// Opens the address where a person would see it; that there is no display or no opener is no error.
+fn open_browser(url: &str) {
+    let display = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
+    let opener = if cfg!(target_os = "macos") { Some("open") } else { display.then_some("xdg-open") };
+    let Some(opener) = opener.and_then(find_program) else { return };
+    let _ = Command::new(opener).arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+}

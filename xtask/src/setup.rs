@@ -1,0 +1,189 @@
+//! Set-up: installs what a task needs and the machine does not have yet.
+//!
+//! Nothing here asks. What is there already is left as it is, so a second run takes no time. System packages need root; without it
+//! set-up says exactly which commands an administrator would have to run, and stops.
+
+use crate::project::Project;
+use crate::run::{find_program, line, output, run_quietly, step};
+use anyhow::{Context, Result, bail};
+use std::path::Path;
+
+const WASM_TARGET: &str = "wasm32-unknown-unknown";
+const MINIMUM_NODE: u32 = 20;
+
+/// What a task needs on top of a Rust toolchain and Node.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Needs {
+    /// To compile: the wasm target and the npm packages.
+    Build,
+    /// To run the platform too: its walls and its network.
+    Platform,
+    /// To run the tests and benchmarks too: a browser, and other vendors' SDKs.
+    Tests,
+}
+
+/// A program or file, and the Debian package that brings it.
+struct SystemPart {
+    package: &'static str,
+    from: Needs,
+    present: fn() -> bool,
+}
+
+const SYSTEM_PARTS: &[SystemPart] = &[
+    SystemPart { package: "bubblewrap", from: Needs::Platform, present: || find_program("bwrap").is_some() },
+    SystemPart { package: "passt", from: Needs::Platform, present: || find_program("pasta").is_some() },
+    SystemPart { package: "iproute2", from: Needs::Platform, present: || find_program("ip").is_some() },
+    SystemPart { package: "chromium", from: Needs::Tests, present: || find_program("chromium").is_some() },
+    SystemPart {
+        package: "fonts-dejavu-core",
+        from: Needs::Tests,
+        present: || Path::new("/usr/share/fonts/truetype/dejavu").is_dir(),
+    },
+    SystemPart { package: "python3-venv", from: Needs::Tests, present: python_makes_environments },
+];
+
+/// Brings the machine to what `needs` says.
+pub fn ensure(project: &Project, needs: Needs) -> Result<()> {
+    step("set-up", || {
+        check_node(project)?;
+        system_packages(needs)?;
+        wasm_target(project)?;
+        npm_packages(project)?;
+        if needs == Needs::Tests {
+            python_environments(project)?;
+        }
+        Ok(())
+    })
+}
+
+fn check_node(project: &Project) -> Result<()> {
+    let wanted = format!("install Node {MINIMUM_NODE} or later with npm, then run this again");
+    let version = output(project.command("node").arg("--version")).with_context(|| wanted.clone())?;
+    let major = version.trim().trim_start_matches('v').split('.').next().and_then(|major| major.parse::<u32>().ok());
+    match major {
+        Some(major) if major >= MINIMUM_NODE => Ok(()),
+        _ => bail!("Node {} is too old: {wanted}", version.trim()),
+    }
+}
+
+fn system_packages(needs: Needs) -> Result<()> {
+    let missing: Vec<&str> =
+        SYSTEM_PARTS.iter().filter(|part| part.from <= needs && !(part.present)()).map(|part| part.package).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    if find_program("apt-get").is_none() {
+        bail!("these Debian packages, or what they hold, are missing and there is no apt-get: {}", missing.join(" "));
+    }
+    if !rustix::process::geteuid().is_root() {
+        let packages = missing.join(" ");
+        bail!(
+            "system packages are missing, and installing them needs root. Run this, then the task again:\n\n    \
+             sudo apt-get update\n    sudo apt-get install --no-install-recommends -y {packages}\n"
+        );
+    }
+    step(&format!("install {}", missing.join(", ")), || {
+        run_quietly(&mut apt_get(&["update"]))?;
+        run_quietly(apt_get(&["install", "--no-install-recommends", "-y"]).args(&missing))
+    })
+}
+
+fn apt_get(arguments: &[&str]) -> std::process::Command {
+    let mut command = std::process::Command::new("apt-get");
+    command.arg("-qq").args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
+    command
+}
+
+fn wasm_target(project: &Project) -> Result<()> {
+    let libraries = output(project.command("rustc").args(["--print", "target-libdir", "--target", WASM_TARGET]))?;
+    if Path::new(libraries.trim()).is_dir() {
+        return Ok(());
+    }
+    let mut add = project.command("rustup");
+    add.args(["target", "add", WASM_TARGET]);
+    step(&format!("install the Rust target {WASM_TARGET}"), || {
+        run_quietly(&mut add).with_context(|| {
+            format!("the client is compiled for {WASM_TARGET}; this toolchain lacks it and `{}` did not bring it", line(&add))
+        })
+    })
+}
+
+/// `npm ci`, when the lock file differs from the one that node_modules was last installed from.
+fn npm_packages(project: &Project) -> Result<()> {
+    let lock = project.path("package-lock.json");
+    install_once(&lock, &project.path("node_modules/.installed-lock.json"), "install npm packages", || {
+        run_quietly(project.command("npm").args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]))
+            .context("when package-lock.json does not fit a package.json, run `npm install` and commit the lock file")
+    })
+}
+
+fn python_makes_environments() -> bool {
+    let mut python = std::process::Command::new("python3");
+    find_program("python3").is_some() && output(python.args(["-c", "import venv, ensurepip"])).is_ok()
+}
+
+/// One virtual environment for each `tests/peers/python/NAME.requirements.txt`: some of the SDKs cannot share one.
+fn python_environments(project: &Project) -> Result<()> {
+    let Ok(files) = std::fs::read_dir(project.path("tests/peers/python")) else { return Ok(()) };
+    for file in files {
+        let requirements = file?.path();
+        let Some(name) =
+            requirements.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".requirements.txt"))
+        else {
+            continue;
+        };
+        let environment = project.peers().join(name);
+        install_once(&requirements, &environment.join("installed.txt"), &format!("install the Python SDK of {name}"), || {
+            run_quietly(project.command("python3").args(["-m", "venv", "--clear"]).arg(&environment))?;
+            let pip = environment.join("bin/pip");
+            run_quietly(
+                project
+                    .command(&pip.to_string_lossy())
+                    .args(["install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:", "--requirement"])
+                    .arg(&requirements),
+            )
+        })?;
+    }
+    Ok(())
+}
+
+/// Installs what a file lists, and keeps a copy of the file as the mark of what is installed.
+fn install_once(list: &Path, mark: &Path, what: &str, install: impl FnOnce() -> Result<()>) -> Result<()> {
+    let wanted = std::fs::read(list).with_context(|| format!("reading {}", list.display()))?;
+    if std::fs::read(mark).is_ok_and(|installed| installed == wanted) {
+        return Ok(());
+    }
+    step(what, install)?;
+    std::fs::write(mark, wanted).with_context(|| format!("writing {}", mark.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    #[test]
+    fn installing_happens_once_for_each_content_of_the_list() {
+        let dir = std::env::temp_dir().join(format!("xtask-install-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        let (list, mark, runs) = (dir.join("list"), dir.join("mark"), Cell::new(0));
+        let install = || {
+            install_once(&list, &mark, "test", || {
+                runs.set(runs.get() + 1);
+                Ok(())
+            })
+        };
+        std::fs::write(&list, "one").unwrap();
+        install().unwrap();
+        install().unwrap();
+        assert_eq!(runs.get(), 1);
+        std::fs::write(&list, "two").unwrap();
+        install().unwrap();
+        assert_eq!(runs.get(), 2);
+        std::fs::write(&list, "three").unwrap();
+        install_once(&list, &mark, "test", || bail!("no network")).unwrap_err();
+        install().unwrap();
+        assert_eq!(runs.get(), 3, "a failed installation leaves no mark");
+        std::fs::remove_dir_all(&dir).unwrap();
+    }
+}

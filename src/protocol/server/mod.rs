@@ -1,0 +1,4 @@
+//! The SandboxServer's HTTP surface: its endpoints, and what its refusals mean.
+
+pub mod endpoints;
+pub mod refusal;

@@ -1,5 +1,49 @@
 //! A client for cloud sandboxes, compiled to WebAssembly for pages, workers, edge runtimes and servers.
 //!
 //! Built natively, the crate is only [`protocol`], which the local platform uses for the same messages from the other side.
+//!
+//! # The JavaScript face
+//! What is exported is what `types.d.ts` says, with these names for statics that have a twin among the instance methods (one class
+//! cannot have both under one name): `getInfoById`, `setTimeoutById`, and `killById` for `Sandbox.kill`. The package's entries give them
+//! their public names. Handles, streams and errors are JavaScript classes (`js/*.js`) over sources in WebAssembly.
 
 pub mod protocol;
+
+#[cfg(target_arch = "wasm32")]
+mod client;
+#[cfg(target_arch = "wasm32")]
+mod commands;
+#[cfg(target_arch = "wasm32")]
+mod error;
+#[cfg(target_arch = "wasm32")]
+mod files;
+#[cfg(target_arch = "wasm32")]
+mod handle;
+#[cfg(target_arch = "wasm32")]
+mod input;
+#[cfg(target_arch = "wasm32")]
+mod network;
+#[cfg(target_arch = "wasm32")]
+mod options;
+#[cfg(target_arch = "wasm32")]
+mod paginator;
+#[cfg(target_arch = "wasm32")]
+mod process;
+#[cfg(target_arch = "wasm32")]
+mod pty;
+#[cfg(target_arch = "wasm32")]
+mod sandbox;
+#[cfg(target_arch = "wasm32")]
+mod stream;
+#[cfg(target_arch = "wasm32")]
+mod target;
+#[cfg(target_arch = "wasm32")]
+mod terminal;
+#[cfg(target_arch = "wasm32")]
+mod transport;
+#[cfg(target_arch = "wasm32")]
+mod watch;
+
+#[cfg(target_arch = "wasm32")]
+#[wasm_bindgen::prelude::wasm_bindgen(typescript_custom_section)]
+const TYPES: &str = include_str!("types.d.ts");

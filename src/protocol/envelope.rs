@@ -107,6 +107,18 @@ impl EnvelopeReader {
     /// [`EnvelopeError::TooLarge`] as soon as a header announces too much, [`EnvelopeError::AfterEnd`] for anything behind the
     /// end-of-stream envelope. After an error the stream cannot be read on: every further call gives the same error.
     pub fn next_envelope(&mut self) -> Result<Option<Envelope<'_>>, EnvelopeError> {
+        let Some(Envelope { flags, payload }) = self.peek()? else { return Ok(None) };
+        let (from, len) = (self.start + HEADER_LEN, payload.len());
+        self.start = from + len;
+        self.ended = flags & FLAG_END_STREAM != 0;
+        Ok(Some(Envelope { flags, payload: &self.buffer[from..from + len] }))
+    }
+
+    /// The envelope that [`Self::next_envelope`] would give, left where it is.
+    ///
+    /// # Errors
+    /// Those of [`Self::next_envelope`].
+    pub fn peek(&self) -> Result<Option<Envelope<'_>>, EnvelopeError> {
         let held = &self.buffer[self.start..];
         if self.ended && !held.is_empty() {
             return Err(EnvelopeError::AfterEnd);
@@ -119,13 +131,7 @@ impl EnvelopeReader {
         if len > self.limit {
             return Err(EnvelopeError::TooLarge { declared, limit: self.limit });
         }
-        if rest.len() < len {
-            return Ok(None);
-        }
-        let payload = self.start + HEADER_LEN;
-        self.start = payload + len;
-        self.ended = flags & FLAG_END_STREAM != 0;
-        Ok(Some(Envelope { flags, payload: &self.buffer[payload..payload + len] }))
+        Ok(rest.get(..len).map(|payload| Envelope { flags, payload }))
     }
 
     /// Says that the stream's bytes have ended.

@@ -3,9 +3,15 @@
 //! No module here knows a browser, a socket or a clock. The client (wasm32) and the local platform (native) stand on the same
 //! definitions from the two ends of the wire, and both are tested natively.
 
+pub mod base64;
 pub mod connect;
 pub mod envelope;
+pub mod events;
+pub mod failure;
 pub mod filesystem;
+#[cfg(feature = "json")]
+pub mod json;
 pub mod process;
+pub mod routing;
 pub mod signature;
 pub mod utf8;

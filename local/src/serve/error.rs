@@ -1,0 +1,54 @@
+//! The error body of the control plane: `{"code": <HTTP status>, "message": <text>}`.
+
+use axum::Json;
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+
+/// An answer that says what went wrong and, where there is one, the way out. Messages never hold keys, tokens or host paths.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct ApiError {
+    /// The HTTP status, repeated in the body as `code`.
+    pub status: StatusCode,
+    /// Text for people.
+    pub message: String,
+}
+
+impl ApiError {
+    /// An error with a status of the caller's choice.
+    pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        Self { status, message: message.into() }
+    }
+
+    /// 400: the request cannot be honoured as it is.
+    pub fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, message)
+    }
+
+    /// 400 for a body that does not have the documented form.
+    pub fn validation(detail: impl std::fmt::Display) -> Self {
+        Self::bad_request(format!("validation error: {detail}"))
+    }
+
+    /// 403: known and refused.
+    pub fn forbidden(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, message)
+    }
+
+    /// 404 for a sandbox id; the text is the one that clients of this API know.
+    pub fn no_sandbox(id: &str) -> Self {
+        Self::new(StatusCode::NOT_FOUND, format!("Sandbox \"{id}\" doesn't exist or you don't have access to it"))
+    }
+
+    /// 500 with a text that says nothing about the machine; the cause goes to the log.
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, message)
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let body = serde_json::json!({ "code": self.status.as_u16(), "message": self.message });
+        (self.status, Json(body)).into_response()
+    }
+}

@@ -1,0 +1,151 @@
+//! The gateway: HTTP and WebSocket from the host into sandboxes.
+//!
+//! A request names its sandbox and port in one of three forms:
+//! - by path, on a loopback address: `http://127.0.0.1:P/s/{id}/{port}/…` (a port header that differs wins);
+//! - by host: `http://{port}-{id}.localhost:P/…`, or with a shard label `http://s{n}.{port}-{id}.localhost:P/…` (`n` up to three digits),
+//!   so that a page can open more than the six connections that browsers allow to one host name;
+//! - by headers, on any path: `E2b-Sandbox-Id` and `E2b-Sandbox-Port`, or `Agentbox-Sandbox-Id` and `Agentbox-Sandbox-Port`.
+//!
+//! Bodies pass frame by frame in both directions. When the client goes, hyper drops the answer, and with it the request inside.
+
+mod answer;
+mod connector;
+mod headers;
+mod target;
+
+pub use target::{Target, id as sandbox_id};
+
+use super::hosts::Host;
+use super::keys::same;
+use super::platform::Platform;
+use super::sandbox::Sandbox;
+use axum::body::Body;
+use axum::response::Response;
+use connector::{Connector, ENVD_PORT, PortClosed};
+use http::{HeaderMap, HeaderValue, Request, StatusCode, Uri, Version};
+use hyper::body::Incoming;
+use hyper::upgrade::OnUpgrade;
+use hyper_util::client::legacy::{Client, Error};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use std::net::IpAddr;
+use std::path::Path;
+use std::time::Duration;
+use target::{Form, Malformed};
+
+/// Routes of envd by which the platform itself steers it; nobody else may.
+const CONTROL_ROUTES: [&str; 7] = ["/init", "/freeze", "/unfreeze", "/collapse", "/fsfreeze", "/fsthaw", "/upgrade"];
+/// How long an idle connection into a sandbox is kept for the next request. Shorter than what common servers wait before they close it.
+const IDLE: Duration = Duration::from_secs(4);
+/// The buffer of each direction of a connection that has switched protocols, in bytes.
+const UPGRADED_BUFFER: usize = 64 * 1024;
+
+/// How the gateway reaches one sandbox.
+pub struct Route {
+    client: Client<Connector, Incoming>,
+}
+
+impl Route {
+    /// Opens the sockets that envd has made in `run`.
+    ///
+    /// # Errors
+    /// When they are not there.
+    pub fn pin(run: &Path) -> anyhow::Result<Self> {
+        let mut builder = Client::builder(TokioExecutor::new());
+        builder.pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE);
+        Ok(Self { client: builder.build(Connector::pin(run)?) })
+    }
+}
+
+/// Answers a request whose routing was read, or could not be.
+pub async fn handle(
+    platform: &Platform,
+    host: &Host,
+    peer: IpAddr,
+    target: Result<Target, Malformed>,
+    request: Request<Incoming>,
+) -> Response {
+    let target = match target {
+        Ok(target) => target,
+        Err(error) => return answer::malformed(error),
+    };
+    let preflight = answer::is_preflight(request.method(), request.headers()).then(|| request.headers().clone());
+    let refusal = |response| preflight.as_ref().map_or(response, answer::preflight);
+    let Some(sandbox) = platform.find(&target.id) else { return refusal(answer::not_found(&target)) };
+    if !may_enter(&sandbox, &target, request.headers()) {
+        return refusal(answer::no_traffic_token(&target));
+    }
+    let path_and_query = match &target.form {
+        Form::Path { path_and_query, .. } => path_and_query.as_str(),
+        _ => request.uri().path_and_query().map_or("/", |path| path.as_str()),
+    };
+    let path = path_and_query.split('?').next().unwrap_or_default();
+    if target.port == ENVD_PORT && CONTROL_ROUTES.contains(&path) {
+        return answer::control_route(path);
+    }
+    let uri = format!("http://sandbox:{}{path_and_query}", target.port);
+    let Ok(uri) = uri.parse::<Uri>() else { return answer::malformed(Malformed::Host) };
+    match forward(platform, host, peer, &sandbox, &target, uri, request).await {
+        Ok(response) => response,
+        Err(error) if is_closed(&error) => refusal(answer::port_closed(&target)),
+        Err(_) if platform.find(&target.id).is_none() => refusal(answer::not_found(&target)),
+        Err(error) => {
+            tracing::debug!(sandbox = %target.id, port = target.port, %error, "the server in the sandbox did not answer");
+            refusal(answer::broken_off(&target))
+        }
+    }
+}
+
+fn may_enter(sandbox: &Sandbox, target: &Target, request: &HeaderMap) -> bool {
+    let Some(expected) = sandbox.traffic_token.as_deref().filter(|_| target.port != ENVD_PORT) else { return true };
+    headers::TRAFFIC.iter().filter_map(|name| request.get(*name)?.to_str().ok()).any(|given| same(expected, given))
+}
+
+async fn forward(
+    platform: &Platform,
+    host: &Host,
+    peer: IpAddr,
+    sandbox: &Sandbox,
+    target: &Target,
+    uri: Uri,
+    mut request: Request<Incoming>,
+) -> Result<Response, Error> {
+    let asked_private_network = headers::asks_private_network(request.headers());
+    let upgrade = headers::upgrade(request.headers());
+    let outside = upgrade.is_some().then(|| hyper::upgrade::on(&mut request));
+    headers::end_to_end(request.headers_mut(), upgrade);
+    headers::inward(request.headers_mut(), &target.form, host, peer, &platform.keys);
+    *request.uri_mut() = uri;
+    *request.version_mut() = Version::HTTP_11;
+    let mut response = sandbox.route.client.request(request).await?;
+    let switched: Option<HeaderValue> =
+        if response.status() == StatusCode::SWITCHING_PROTOCOLS { headers::upgrade(response.headers()) } else { None };
+    if let (Some(outside), true) = (outside, switched.is_some()) {
+        tokio::spawn(join(outside, hyper::upgrade::on(&mut response)));
+    }
+    headers::end_to_end(response.headers_mut(), switched);
+    headers::outward(response.headers_mut(), &target.form, asked_private_network);
+    Ok(response.map(Body::new))
+}
+
+/// Carries the bytes of a connection that has switched protocols, until both sides have ended it.
+async fn join(outside: OnUpgrade, inside: OnUpgrade) {
+    let (Ok(outside), Ok(inside)) = tokio::join!(outside, inside) else { return };
+    let (mut outside, mut inside) = (TokioIo::new(outside), TokioIo::new(inside));
+    // An error is the end of the connection like any other.
+    drop(tokio::io::copy_bidirectional_with_sizes(&mut outside, &mut inside, UPGRADED_BUFFER, UPGRADED_BUFFER).await);
+}
+
+fn is_closed(error: &Error) -> bool {
+    let mut source = std::error::Error::source(error);
+    while let Some(error) = source {
+        if error.is::<PortClosed>() {
+            return true;
+        }
+        // An I/O error keeps what it was made from to itself: its source is its inner error's source.
+        if error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref).is_some_and(|inner| inner.is::<PortClosed>()) {
+            return true;
+        }
+        source = error.source();
+    }
+    false
+}

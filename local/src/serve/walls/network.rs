@@ -1,0 +1,169 @@
+//! The network namespace of a sandbox, and pasta, which carries its packets.
+
+use super::process::{Named, Step, prepare};
+use super::routes::{ADDRESS_V4, ADDRESS_V6, HostNetwork, INTERFACE, RESOLVER_V4, RESOLVER_V6};
+use super::routes::{has_default_v4, has_default_v6, parse_addresses, parse_resolvers};
+use anyhow::{Context, bail, ensure};
+use rustix::fd::{AsRawFd, OwnedFd};
+use rustix::thread::{UnshareFlags, unshare_unsafe};
+use std::net::IpAddr;
+use std::path::Path;
+use std::process::{Output, Stdio};
+use std::time::Duration;
+use tokio::io::AsyncWriteExt;
+use tokio::process::{Child, Command};
+
+/// How long pasta may take to connect a namespace.
+const PASTA_READY: Duration = Duration::from_secs(20);
+
+/// The namespace of one sandbox.
+pub struct Namespace {
+    network: OwnedFd,
+    /// The user namespace that owns it, when the platform does not run as root and acts through that one.
+    owner: Option<OwnedFd>,
+}
+
+impl Namespace {
+    /// A new namespace, as root. It lives as long as this handle or a process in it, and no file of the host names it: nothing stays when
+    /// the platform dies.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn create() -> anyhow::Result<Self> {
+        let thread = std::thread::Builder::new().spawn(|| -> std::io::Result<OwnedFd> {
+            // SAFETY: only this thread's network namespace changes, and the thread ends here.
+            unsafe { unshare_unsafe(UnshareFlags::NEWNET) }?;
+            Ok(std::fs::File::open("/proc/thread-self/ns/net")?.into())
+        })?;
+        let network = thread.join().map_err(|_| anyhow::anyhow!("the thread that makes network namespaces failed"))?;
+        Ok(Self { network: network.context("cannot make a network namespace")?, owner: None })
+    }
+
+    /// The namespace that an unprivileged bubblewrap made for the process `pid`.
+    ///
+    /// # Errors
+    /// When the process is gone.
+    pub fn of_process(pid: u32) -> anyhow::Result<Self> {
+        let network: OwnedFd =
+            std::fs::File::open(format!("/proc/{pid}/ns/net")).context("the sandbox ended as it started")?.into();
+        let owner = super::owner::owner_of(&network).context("cannot find the owner of the sandbox's network namespace")?;
+        Ok(Self { network, owner: Some(owner) })
+    }
+
+    /// What a child does to be in the namespace.
+    ///
+    /// # Errors
+    /// When no descriptor is free.
+    pub fn entering(&self) -> anyhow::Result<Step> {
+        Ok(Step::EnterNetwork(self.network.try_clone()?))
+    }
+
+    /// Runs `ip` in the namespace on these lines.
+    ///
+    /// # Errors
+    /// When a line is refused: a wall that does not stand is an error, never a warning.
+    pub async fn configure(&self, lines: &str) -> anyhow::Result<()> {
+        let mut command = tool("ip");
+        command.args(["-batch", "-"]);
+        let mut steps = Vec::new();
+        if let Some(owner) = &self.owner {
+            steps.push(Step::EnterUser(owner.try_clone()?));
+        }
+        steps.push(self.entering()?);
+        prepare(&mut command, steps);
+        let output = feed(command, lines).await.context("cannot run ip")?;
+        ensure!(output.status.success(), "ip refused a route: {}", String::from_utf8_lossy(&output.stderr).trim());
+        Ok(())
+    }
+
+    /// Starts pasta on the namespace and waits until its interface is there. `scratch` is a folder for its files.
+    ///
+    /// # Errors
+    /// When pasta ends or does not come up.
+    pub async fn connect(&self, host: &HostNetwork, scratch: &Path) -> anyhow::Result<Child> {
+        let (pid_file, netns_file) = (scratch.join("pasta.pid"), scratch.join("netns"));
+        let mut command = tool("pasta");
+        command.args(["--foreground", "--quiet", "--ns-ifname", INTERFACE, "--no-map-gw", "--no-ra", "--no-dhcp", "--no-dhcpv6"]);
+        command.args(["-t", "none", "-u", "none", "-T", "none", "-U", "none"]);
+        if host.v4 {
+            command.args(["-a", &ADDRESS_V4.to_string(), "-n", "32"]);
+        }
+        if host.v6 {
+            command.args(["-a", &ADDRESS_V6.to_string()]);
+        }
+        match (host.v4, host.v6) {
+            (true, false) => drop(command.arg("-4")),
+            (false, true) => drop(command.arg("-6")),
+            _ => {}
+        }
+        for address in host.nameservers() {
+            let forward = if address.is_ipv4() { IpAddr::from(RESOLVER_V4) } else { RESOLVER_V6.into() };
+            command.args(["--dns-forward", &forward.to_string()]);
+        }
+        command.arg("--pid").arg(&pid_file);
+        match &self.owner {
+            Some(owner) => {
+                let own = format!("/proc/{}/fd", std::process::id());
+                command.arg("--userns").arg(format!("{own}/{}", owner.as_raw_fd()));
+                command.arg("--netns").arg(format!("{own}/{}", self.network.as_raw_fd()));
+                prepare(&mut command, vec![Step::NewSession]);
+            }
+            None => {
+                // pasta takes a namespace by its path and may not look into our descriptors: it gets a file that exists for it alone.
+                std::fs::write(&netns_file, "")?;
+                command.args(["--runas", "0:0", "--netns-only", "--netns"]).arg(&netns_file);
+                let name = Step::Name(Named::new(self.network.try_clone()?, &netns_file)?);
+                prepare(&mut command, vec![Step::NewSession, Step::PrivateMounts, name]);
+            }
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+        let mut child = command.spawn().context("cannot start pasta")?;
+        let ready = async {
+            while !std::fs::read(&pid_file).is_ok_and(|text| text.ends_with(b"\n")) {
+                tokio::select! {
+                    status = child.wait() => bail!("pasta ended with {} before the network was there", status?),
+                    () = tokio::time::sleep(Duration::from_millis(5)) => {}
+                }
+            }
+            Ok(())
+        };
+        tokio::time::timeout(PASTA_READY, ready).await.context("pasta did not connect the sandbox in time")??;
+        Ok(child)
+    }
+}
+
+/// What the host's network looks like now.
+///
+/// # Errors
+/// When its addresses cannot be read: without them they could not be closed.
+pub async fn look_at_host() -> anyhow::Result<HostNetwork> {
+    let mut command = tool("ip");
+    command.args(["-json", "address", "show"]);
+    let output = feed(command, "").await.context("cannot run ip")?;
+    ensure!(output.status.success(), "ip cannot list the host's addresses");
+    let read = |path| std::fs::read_to_string(path).unwrap_or_default();
+    Ok(HostNetwork {
+        addresses: parse_addresses(&output.stdout).context("ip lists the host's addresses in an unknown form")?,
+        v4: has_default_v4(&read("/proc/net/route")),
+        v6: has_default_v6(&read("/proc/net/ipv6_route")),
+        kernel_v6: Path::new("/proc/sys/net/ipv6").exists(),
+        resolvers: parse_resolvers(&read("/etc/resolv.conf")),
+    })
+}
+
+/// A helper program of the host with an empty environment but for the places where such programs lie.
+pub fn tool(name: &str) -> Command {
+    let mut command = Command::new(super::find(name).unwrap_or_else(|| name.into()));
+    command.env_clear().env("PATH", super::TOOL_PATH);
+    command
+}
+
+async fn feed(mut command: Command, input: &str) -> anyhow::Result<Output> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    let mut child = command.spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // A child that refuses an early line stops reading; its own words say why.
+        drop(stdin.write_all(input.as_bytes()).await);
+    }
+    Ok(child.wait_with_output().await?)
+}

@@ -1,0 +1,352 @@
+//! Running commands.
+
+use crate::error::{Result, Thrown, invalid};
+use crate::handle::{Flavour, ProcessHandle, Started, collect, piece_value, result_value};
+use crate::input::Into;
+use crate::options::{CallOptions, Options, argument, no_nul, object};
+use crate::process::{Output, Process, kill_later, send_input, signal};
+use crate::protocol::failure::{Class, Doing};
+use crate::protocol::process::{ConnectRequest, ProcessConfig, ProcessSelector, StartRequest};
+use crate::protocol::routing::decimal;
+use crate::stream::{Pull, chunk_stream};
+use crate::target::Target;
+use crate::transport::connect::{Opening, Unary, unary};
+use crate::transport::guard::{Guard, Listener};
+use crate::transport::json::get;
+use crate::transport::limits::Limits;
+use js_sys::{Array, Function, Promise};
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::spawn_local;
+
+#[wasm_bindgen(module = "/src/js/shape.js")]
+extern "C" {
+    #[wasm_bindgen(js_name = processInfos)]
+    fn process_infos(wire: &JsValue) -> JsValue;
+}
+
+/// How long a command may run unless told otherwise, in ms.
+const COMMAND_TIMEOUT: f64 = 60_000.0;
+
+/// Running commands.
+#[wasm_bindgen(skip_typescript)]
+pub struct Commands(Rc<Target>);
+
+impl Commands {
+    pub fn new(target: Rc<Target>) -> Self {
+        Self(target)
+    }
+}
+
+/// A command that is ready to be sent.
+#[derive(Clone)]
+struct Command {
+    request: StartRequest,
+    user: Option<String>,
+    /// In ms; `None` for no limit.
+    timeout: Option<f64>,
+    /// Fed to stdin, which is then closed.
+    input: Option<Vec<u8>>,
+    call: CallOptions,
+    output: Output,
+}
+
+impl Command {
+    fn read(target: &Target, command: &JsValue, options: &Options) -> Result<Self> {
+        let (cmd, args) = match command.as_string() {
+            Some(text) => {
+                let text = argument("command", &JsValue::from_str(&text))?;
+                ("/bin/bash".to_owned(), vec!["-l".to_owned(), "-c".to_owned(), text])
+            }
+            None if Array::is_array(command) => {
+                let words: Array = command.clone().unchecked_into();
+                let cmd = argument("command[0]", &words.get(0))?;
+                let mut args = Vec::new();
+                for (at, word) in words.iter().enumerate().skip(1) {
+                    let name = ["command[", &decimal(at as u64), "]"].concat();
+                    let word = word.as_string().ok_or_else(|| invalid(&[&name, " must be a string."]))?;
+                    no_nul(&name, &word)?;
+                    args.push(word);
+                }
+                (cmd, args)
+            }
+            None => return Err(invalid(&["command must be a string, or an array of a program and its arguments."])),
+        };
+        let input = options.get("input")?;
+        let input = if input.is_undefined() { None } else { Some(crate::options::bytes("input", &input)?) };
+        let process = ProcessConfig { cmd, args, envs: envs(options)?, cwd: options.text("cwd")? };
+        let stdin = options.boolean("stdin")?.unwrap_or(false) || input.is_some();
+        let output = match options.string("output")?.as_deref() {
+            None | Some("text") => Output::Text,
+            Some("bytes") => Output::Bytes,
+            Some(_) => return Err(invalid(&["output must be \"text\" or \"bytes\"."])),
+        };
+        Ok(Self {
+            request: StartRequest { process: Some(process), pty: None, tag: None, stdin: Some(stdin) },
+            user: options.text("user")?,
+            timeout: Some(options.millis("timeoutMs")?.unwrap_or(COMMAND_TIMEOUT)).filter(|ms| *ms > 0.0),
+            input,
+            call: target.call(options)?,
+            output,
+        })
+    }
+
+    /// Starts it. `lasting` says whether the signal goes on to count once it runs.
+    async fn start(self, target: &Rc<Target>, lasting: bool) -> Result<Rc<Process>> {
+        let Self { request, user, timeout, input, call, output } = self;
+        let process = open_process(target, Opening::Start(request), user, timeout, output, &call).await?;
+        process.end_by(&CallOptions { signal: call.signal.filter(|_| lasting), timeout: None }, timeout);
+        if let Some(input) = input {
+            feed(&process, input);
+        }
+        Ok(process)
+    }
+}
+
+/// Opens a process. When the caller gives up before it is known to run, it is waited for in the background and killed then.
+pub async fn open_process(
+    target: &Rc<Target>,
+    opening: Opening,
+    user: Option<String>,
+    timeout: Option<f64>,
+    output: Output,
+    call: &CallOptions,
+) -> Result<Rc<Process>> {
+    let starts = matches!(opening, Opening::Start(_));
+    let guard = Guard::new();
+    let _listener = call.signal.as_ref().and_then(|signal| {
+        let guard = guard.clone();
+        Listener::start(signal, move |reason| guard.fire(reason))
+    });
+    if let Some(reason) = guard.fired() {
+        return Err(reason.into());
+    }
+    let quiet = CallOptions { signal: None, timeout: call.timeout };
+    let target = target.clone();
+    let mut opened: Pin<Box<dyn Future<Output = Result<Rc<Process>>>>> =
+        Box::pin(async move { Process::open(target, opening, user, timeout, output, &quiet).await });
+    match guard.wait(&mut opened).await {
+        Ok(opened) => opened,
+        Err(reason) => {
+            if starts {
+                spawn_local(async move {
+                    if let Ok(process) = opened.await {
+                        kill_later(process.target.clone(), process.pid);
+                    }
+                });
+            }
+            Err(reason.into())
+        }
+    }
+}
+
+/// Feeds stdin and closes it. A program that ends without reading all of it is no error.
+fn feed(process: &Process, input: Vec<u8>) {
+    for (into, bytes) in [(Into::Stdin, input), (Into::Close, Vec::new())] {
+        crate::transport::runtime::ignore(&crate::input::push(&process.target, process.pid, into, bytes, None));
+    }
+}
+
+/// The variables of a process.
+pub fn envs(options: &Options) -> Result<std::collections::BTreeMap<String, String>> {
+    let envs = options.record("envs")?.unwrap_or_default();
+    for (name, value) in &envs {
+        no_nul("envs", name)?;
+        no_nul("envs", value)?;
+        if name.is_empty() || name.contains('=') {
+            return Err(invalid(&["envs has a name that is empty or holds an equals sign."]));
+        }
+    }
+    Ok(envs)
+}
+
+#[wasm_bindgen]
+impl Commands {
+    pub fn run(&self, command: JsValue, options: JsValue) -> Promise {
+        let target = self.0.clone();
+        self.0.promise(async move {
+            let options = Options::new(options)?;
+            let command = Command::read(&target, &command, &options)?;
+            let callbacks = (options.function("onStdout")?, options.function("onStderr")?);
+            let check = options.boolean("check")?.unwrap_or(false);
+            let capture = options.boolean("capture")?.unwrap_or(true);
+            if options.boolean("background")?.unwrap_or(false) {
+                let process = command.start(&target, false).await?;
+                let started = Started::new(process, capture);
+                if callbacks.0.is_some() || callbacks.1.is_some() {
+                    // Callbacks are called whether or not anybody waits.
+                    let _ = started.collect(callbacks);
+                }
+                return Ok(ProcessHandle::make(started, Flavour::Command));
+            }
+            let process = command.start(&target, true).await?;
+            process.kills_when_left.set(true);
+            match collect(&process, callbacks, capture).await {
+                Ok(result) => result_value(&result, check),
+                Err(fault) => {
+                    // A callback that throws ends the call, and with it the process.
+                    process.leave();
+                    Err(fault)
+                }
+            }
+        })
+    }
+
+    pub fn stream(&self, command: JsValue, options: JsValue) -> core::result::Result<JsValue, JsValue> {
+        let options = Options::new(options)?;
+        let command = Command::read(&self.0, &command, &options)?;
+        Ok(chunk_stream(Rc::new(Lazy {
+            target: self.0.clone(),
+            command: RefCell::new(Some(command)),
+            process: RefCell::default(),
+            left: Cell::new(false),
+        })))
+    }
+
+    pub fn start(&self, command: JsValue, options: JsValue) -> Promise {
+        let target = self.0.clone();
+        self.0.promise(async move {
+            let command = Command::read(&target, &command, &Options::new(options)?)?;
+            let process = command.start(&target, false).await?;
+            Ok(ProcessHandle::make(Started::new(process, true), Flavour::Command))
+        })
+    }
+
+    pub fn connect(&self, pid: JsValue, options: JsValue) -> Promise {
+        let target = self.0.clone();
+        self.0.promise(async move {
+            let options = Options::new(options)?;
+            let pid = crate::options::pid(&pid)?;
+            let output = match options.string("output")?.as_deref() {
+                None | Some("text") => Output::Text,
+                Some("bytes") => Output::Bytes,
+                Some(_) => return Err(invalid(&["output must be \"text\" or \"bytes\"."])),
+            };
+            let opening = Opening::Connect(ConnectRequest { process: Some(ProcessSelector::pid(pid)) });
+            let process = open_process(&target, opening, None, None, output, &target.call(&options)?).await?;
+            Ok(ProcessHandle::make(Started::new(process, true), Flavour::Command))
+        })
+    }
+
+    pub fn list(&self, options: JsValue) -> Promise {
+        let target = self.0.clone();
+        self.0.promise(async move {
+            let limits = Limits::start(&target.call(&Options::new(options)?)?)?;
+            let (message, method) = (object(&[]), "/process.Process/List");
+            let call = Unary { doing: Doing::Process, method, message: &message, user: None, repeatable: true };
+            let message = unary(&target, call, &limits).await?;
+            Ok(process_infos(&get(&message, "processes")))
+        })
+    }
+
+    pub fn kill(&self, pid: JsValue, options: JsValue) -> Promise {
+        kill_promise(&self.0, pid, options)
+    }
+
+    #[wasm_bindgen(js_name = sendSignal)]
+    pub fn send_signal(&self, pid: JsValue, name: JsValue, options: JsValue) -> Promise {
+        let target = self.0.clone();
+        self.0.promise(async move {
+            let pid = crate::options::pid(&pid)?;
+            let name = match (name.as_f64(), name.as_string().as_deref()) {
+                (Some(15.0), _) | (_, Some("SIGTERM")) => "SIGNAL_SIGTERM",
+                (Some(9.0), _) | (_, Some("SIGKILL")) => "SIGNAL_SIGKILL",
+                _ if name.is_undefined() => "SIGNAL_SIGTERM",
+                _ => {
+                    return Err(Thrown::new(Class::InvalidArgument, "signal must be 15, 9, \"SIGTERM\" or \"SIGKILL\".")
+                        .suggestion("Other signals are sent by a command: commands.run([\"kill\", \"-INT\", String(pid)]).")
+                        .into());
+                }
+            };
+            Ok(signal(&target, pid, name, &target.call(&Options::new(options)?)?).await?.into())
+        })
+    }
+
+    #[wasm_bindgen(js_name = sendInput)]
+    pub fn send_input(&self, pid: JsValue, data: JsValue, options: JsValue) -> Promise {
+        input_promise(&self.0, &pid, Into::Stdin, &data, options)
+    }
+
+    #[wasm_bindgen(js_name = sendStdin)]
+    pub fn send_stdin(&self, pid: JsValue, data: JsValue, options: JsValue) -> Promise {
+        self.send_input(pid, data, options)
+    }
+
+    #[wasm_bindgen(js_name = closeStdin)]
+    pub fn close_stdin(&self, pid: JsValue, options: JsValue) -> Promise {
+        input_promise(&self.0, &pid, Into::Close, &JsValue::UNDEFINED, options)
+    }
+}
+
+/// Input for a process that is named by its id.
+pub fn input_promise(target: &Rc<Target>, pid: &JsValue, into: Into, data: &JsValue, options: JsValue) -> Promise {
+    match crate::options::pid(pid) {
+        Ok(pid) => send_input(target, pid, into, data, options),
+        Err(fault) => crate::target::promise(async { Err(fault) }),
+    }
+}
+
+/// SIGKILL for a process that is named by its id.
+pub fn kill_promise(target: &Rc<Target>, pid: JsValue, options: JsValue) -> Promise {
+    let of = target.clone();
+    target.promise(async move {
+        let pid = crate::options::pid(&pid)?;
+        Ok(signal(&of, pid, "SIGNAL_SIGKILL", &of.call(&Options::new(options)?)?).await?.into())
+    })
+}
+
+/// A command that starts with the first step and is killed when its reader leaves.
+struct Lazy {
+    target: Rc<Target>,
+    command: RefCell<Option<Command>>,
+    process: RefCell<Option<Rc<Process>>>,
+    left: Cell<bool>,
+}
+
+impl Lazy {
+    fn process(&self) -> Option<Rc<Process>> {
+        self.process.borrow().clone()
+    }
+}
+
+impl Pull for Lazy {
+    fn take(&self) -> Result<Option<JsValue>> {
+        match self.process() {
+            Some(process) => Ok(process.piece()?.map(piece_value)),
+            None => Ok(None),
+        }
+    }
+
+    fn next(self: Rc<Self>) -> Promise {
+        let target = self.target.clone();
+        target.promise(async move {
+            let command = self.command.take();
+            if let Some(command) = command {
+                let process = command.start(&self.target, true).await?;
+                process.kills_when_left.set(true);
+                if self.left.get() {
+                    process.leave();
+                }
+                *self.process.borrow_mut() = Some(process);
+            }
+            match self.process() {
+                Some(process) => Ok(process.next_piece().await?.map(piece_value).unwrap_or_default()),
+                None => Ok(JsValue::UNDEFINED),
+            }
+        })
+    }
+
+    fn cancel(&self) {
+        self.left.set(true);
+        drop(self.command.take());
+        if let Some(process) = self.process() {
+            process.leave();
+        }
+    }
+}
+
+/// The callbacks for stdout and stderr.
+pub type Callbacks = (Option<Function>, Option<Function>);

@@ -1,0 +1,342 @@
+//! The file system of a sandbox.
+
+use crate::error::{Fault, Result, Thrown, invalid};
+use crate::network::{file_query, file_url};
+use crate::options::{Options, argument, object, set};
+use crate::protocol::connect::Code;
+use crate::protocol::failure::{Class, Doing};
+use crate::protocol::routing::query;
+use crate::protocol::signature::Operation;
+use crate::target::Target;
+use crate::transport::connect::{Unary, unary};
+use crate::transport::fetch::{Exchange, Request, Want, send};
+use crate::transport::guard::{Guard, Listener};
+use crate::transport::json::get;
+use crate::transport::limits::Limits;
+use crate::transport::runtime::{is_browser, is_edge, streams_uploads};
+use js_sys::{Object, Promise, Uint8Array};
+use std::cell::RefCell;
+use std::rc::Rc;
+use wasm_bindgen::prelude::*;
+use web_sys::{Blob, FormData, ReadableStream, ReadableStreamDefaultReader, Response};
+
+#[wasm_bindgen(module = "/src/js/shape.js")]
+extern "C" {
+    #[wasm_bindgen(js_name = entryInfo)]
+    pub fn entry_info(wire: &JsValue) -> JsValue;
+    #[wasm_bindgen(js_name = entryInfos)]
+    fn entry_infos(wire: &JsValue) -> JsValue;
+    #[wasm_bindgen(js_name = writeInfo)]
+    fn write_info(wire: &JsValue, path: &str) -> JsValue;
+}
+
+#[wasm_bindgen(module = "/src/js/stream.js")]
+extern "C" {
+    #[wasm_bindgen(js_name = guardedBody)]
+    fn guarded_body(reader: &ReadableStreamDefaultReader, body: Body) -> JsValue;
+    /// All bytes of a body, as a `Blob`.
+    #[wasm_bindgen(js_name = collectBlob)]
+    fn collect_blob(body: &JsValue) -> Promise;
+    /// Decodes with a named encoding; throws for one that the runtime does not know.
+    #[wasm_bindgen(js_name = decodeText, catch)]
+    fn decode_text(bytes: &JsValue, encoding: &str) -> core::result::Result<JsValue, JsValue>;
+}
+
+/// The first envd that takes a file's bytes as the body of a request; older ones take forms.
+const RAW_UPLOADS: [u32; 3] = [0, 5, 7];
+
+/// The file system of a sandbox.
+#[wasm_bindgen(skip_typescript)]
+pub struct Files(Rc<Target>);
+
+impl Files {
+    pub fn new(target: Rc<Target>) -> Self {
+        Self(target)
+    }
+
+    /// A call of the filesystem service on one path, and what becomes of its answer.
+    fn entry_call(
+        &self,
+        method: &'static str,
+        path: JsValue,
+        options: JsValue,
+        shape: fn(Result<JsValue>) -> Result<JsValue>,
+    ) -> Promise {
+        let target = self.0.clone();
+        self.0.promise(async move {
+            let message = object(&[("path", JsValue::from_str(&argument("path", &path)?))]);
+            let options = Options::new(options)?;
+            shape(entry_request(&target, method, &message, &options, true).await)
+        })
+    }
+}
+
+async fn entry_request(
+    target: &Target,
+    method: &'static str,
+    message: &Object,
+    options: &Options,
+    repeatable: bool,
+) -> Result<JsValue> {
+    let user = options.text("user")?;
+    let limits = Limits::start(&target.call(options)?)?;
+    unary(target, Unary { doing: Doing::Filesystem, method, message, user: user.as_deref(), repeatable }, &limits).await
+}
+
+#[wasm_bindgen]
+impl Files {
+    pub fn read(&self, path: JsValue, options: JsValue) -> Promise {
+        let target = self.0.clone();
+        self.0.promise(async move { read(&target, &path, &Options::new(options)?, None).await })
+    }
+
+    #[wasm_bindgen(js_name = readBytes)]
+    pub fn read_bytes(&self, path: JsValue, options: JsValue) -> Promise {
+        let target = self.0.clone();
+        self.0.promise(async move { read(&target, &path, &Options::new(options)?, Some("bytes")).await })
+    }
+
+    pub fn write(&self, path: JsValue, data: JsValue, options: JsValue) -> Promise {
+        let target = self.0.clone();
+        self.0.promise(async move { write(&target, &path, data, &Options::new(options)?).await })
+    }
+
+    pub fn list(&self, path: JsValue, options: JsValue) -> Promise {
+        let target = self.0.clone();
+        self.0.promise(async move {
+            // Without a path it is the user's home.
+            let path = if path.is_undefined() { String::new() } else { argument("path", &path)? };
+            let options = Options::new(options)?;
+            let depth = options.integer("depth", 1.0, f64::from(u32::MAX))?.unwrap_or(1.0);
+            let message = object(&[("path", JsValue::from_str(&path)), ("depth", depth.into())]);
+            let answered = entry_request(&target, "/filesystem.Filesystem/ListDir", &message, &options, true).await?;
+            Ok(entry_infos(&get(&answered, "entries")))
+        })
+    }
+
+    pub fn exists(&self, path: JsValue, options: JsValue) -> Promise {
+        self.entry_call("/filesystem.Filesystem/Stat", path, options, |answered| match answered {
+            Ok(_) => Ok(true.into()),
+            Err(fault) if fault.code() == Some(Code::NotFound) => Ok(false.into()),
+            Err(fault) => Err(fault),
+        })
+    }
+
+    #[wasm_bindgen(js_name = getInfo)]
+    pub fn get_info(&self, path: JsValue, options: JsValue) -> Promise {
+        self.entry_call("/filesystem.Filesystem/Stat", path, options, |answered| Ok(entry_info(&get(&answered?, "entry"))))
+    }
+
+    #[wasm_bindgen(js_name = makeDir)]
+    pub fn make_dir(&self, path: JsValue, options: JsValue) -> Promise {
+        let target = self.0.clone();
+        self.0.promise(async move {
+            let message = object(&[("path", JsValue::from_str(&argument("path", &path)?))]);
+            let options = Options::new(options)?;
+            match entry_request(&target, "/filesystem.Filesystem/MakeDir", &message, &options, true).await {
+                Ok(_) => Ok(true.into()),
+                Err(fault) if fault.code() == Some(Code::AlreadyExists) => Ok(fault.repeated().into()),
+                Err(fault) => Err(fault),
+            }
+        })
+    }
+
+    #[wasm_bindgen(js_name = move)]
+    pub fn move_entry(&self, source: JsValue, destination: JsValue, options: JsValue) -> Promise {
+        let target = self.0.clone();
+        self.0.promise(async move {
+            let source = JsValue::from_str(&argument("source", &source)?);
+            let destination = JsValue::from_str(&argument("destination", &destination)?);
+            let message = object(&[("source", source), ("destination", destination)]);
+            let options = Options::new(options)?;
+            let answered = entry_request(&target, "/filesystem.Filesystem/Move", &message, &options, false).await?;
+            Ok(entry_info(&get(&answered, "entry")))
+        })
+    }
+
+    pub fn rename(&self, source: JsValue, destination: JsValue, options: JsValue) -> Promise {
+        self.move_entry(source, destination, options)
+    }
+
+    pub fn remove(&self, path: JsValue, options: JsValue) -> Promise {
+        self.entry_call("/filesystem.Filesystem/Remove", path, options, |answered| answered.map(|_| JsValue::UNDEFINED))
+    }
+
+    pub fn watch(&self, path: JsValue, options: JsValue) -> Promise {
+        let target = self.0.clone();
+        self.0.promise(async move { crate::watch::watch(&target, &path, &Options::new(options)?).await })
+    }
+
+    #[wasm_bindgen(js_name = downloadUrl)]
+    pub fn download_url(&self, path: JsValue, options: JsValue) -> core::result::Result<String, JsValue> {
+        Fault::throw(download_url(&self.0, &path, options))
+    }
+
+    #[wasm_bindgen(js_name = uploadUrl)]
+    pub fn upload_url(&self, path: JsValue, options: JsValue) -> core::result::Result<String, JsValue> {
+        Fault::throw(upload_url(&self.0, &path, options))
+    }
+}
+
+pub fn download_url(target: &Target, path: &JsValue, options: JsValue) -> Result<String> {
+    file_url(target, Operation::Read, Some(&argument("path", path)?), &Options::new(options)?)
+}
+
+pub fn upload_url(target: &Target, path: &JsValue, options: JsValue) -> Result<String> {
+    let path = if path.is_undefined() { None } else { Some(argument("path", path)?) };
+    file_url(target, Operation::Write, path.as_deref(), &Options::new(options)?)
+}
+
+async fn read(target: &Rc<Target>, path: &JsValue, options: &Options, format: Option<&str>) -> Result<JsValue> {
+    let path = argument("path", path)?;
+    let user = options.text("user")?;
+    let encoding = options.text("encoding")?;
+    let given = options.string("format")?;
+    let format = format.or(given.as_deref()).unwrap_or("text");
+    let want = match format {
+        "text" if encoding.is_none() => Want::Text,
+        "text" | "bytes" => Want::Bytes,
+        "blob" => Want::Blob,
+        "stream" => Want::Open,
+        _ => return Err(invalid(&["format must be \"text\", \"bytes\", \"blob\" or \"stream\"."])),
+    };
+    let call = target.call(options)?;
+    let limits = Limits::start(&call)?;
+    // In a page a header costs a preflight for every URL; a signature costs nothing.
+    let signed = is_browser() && target.client.signed_urls && target.envd_token.is_some();
+    let (query, headers) = if signed {
+        (
+            file_query(target, Operation::Read, Some(&path), user.as_deref(), None),
+            target.routing_headers(crate::protocol::routing::ENVD_PORT),
+        )
+    } else {
+        (query(&[("path", Some(&path)), ("username", user.as_deref())]), target.envd_headers(None))
+    };
+    let request = Request {
+        doing: Doing::Files,
+        method: "GET",
+        base: target.envd_url(),
+        path: "/files",
+        query: &query,
+        headers,
+        body: JsValue::UNDEFINED,
+        repeatable: true,
+        // A file that was rewritten must not come from the browser's cache; workerd has none and rejects the field.
+        fresh: !is_edge(),
+    };
+    let reply = send(&target.client, &request, want, &limits).await?;
+    match format {
+        "bytes" => Ok(Uint8Array::new(&reply.body).into()),
+        "text" => match encoding {
+            None => Ok(reply.body),
+            Some(encoding) => decode_text(&reply.body, &encoding)
+                .map_err(|_| invalid(&["encoding is none that this runtime knows: ", &encoding, "."])),
+        },
+        "stream" => Ok(Body::open(target.clone(), reply.exchange, call.signal.as_ref())),
+        _ => Ok(reply.body),
+    }
+}
+
+/// A body that is handed to the caller as a stream.
+#[wasm_bindgen(skip_typescript)]
+pub struct Body {
+    target: Rc<Target>,
+    guard: Rc<Guard>,
+    /// Until the end: dropping it aborts the request.
+    held: RefCell<Option<(Exchange, Option<Listener>)>>,
+}
+
+impl Body {
+    fn open(target: Rc<Target>, exchange: Exchange, signal: Option<&web_sys::AbortSignal>) -> JsValue {
+        let Some(stream) = exchange.response.body() else {
+            exchange.finish();
+            return Response::new().ok().and_then(|empty| empty.body()).map(JsValue::from).unwrap_or_default();
+        };
+        let reader: ReadableStreamDefaultReader = stream.get_reader().unchecked_into();
+        let guard = Guard::new();
+        let listener = signal.and_then(|signal| {
+            let (guard, reader) = (guard.clone(), reader.clone());
+            Listener::start(signal, move |reason| {
+                guard.fire(reason);
+                crate::transport::runtime::ignore(&reader.cancel());
+            })
+        });
+        let body = Self { target, guard, held: RefCell::new(Some((exchange, listener))) };
+        guarded_body(&reader, body)
+    }
+}
+
+#[wasm_bindgen]
+impl Body {
+    /// The caller's reason, when the caller has given up.
+    pub fn aborted(&self) -> JsValue {
+        match self.guard.fired() {
+            Some(reason) => object(&[("reason", reason)]).into(),
+            None => JsValue::UNDEFINED,
+        }
+    }
+
+    /// The error for a read that failed.
+    pub fn fail(&self, cause: JsValue) -> Promise {
+        drop(self.held.take());
+        let target = self.target.clone();
+        crate::target::promise(async move { Ok(target.explain(Fault::Network { begun: true, cause }).await) })
+    }
+
+    /// The body was read to its end.
+    pub fn end(&self) {
+        if let Some((exchange, _)) = self.held.take() {
+            exchange.finish();
+        }
+    }
+
+    /// The caller wants no more.
+    pub fn leave(&self) {
+        drop(self.held.take());
+    }
+}
+
+async fn write(target: &Target, path: &JsValue, data: JsValue, options: &Options) -> Result<JsValue> {
+    let path = argument("path", path)?;
+    let user = options.text("user")?;
+    let is_stream = data.is_instance_of::<ReadableStream>();
+    let is_buffer = data.is_instance_of::<Uint8Array>() || data.is_instance_of::<js_sys::ArrayBuffer>();
+    if !(data.is_string() || is_buffer || is_stream || data.is_instance_of::<Blob>()) {
+        return Err(invalid(&["data must be a string, a Uint8Array, an ArrayBuffer, a Blob or a ReadableStream."]));
+    }
+    let limits = Limits::start(&target.call(options)?)?;
+    let as_form = target.envd_is_older(RAW_UPLOADS);
+    let body = if as_form || (is_stream && !streams_uploads()) {
+        // Browsers cannot send a stream over HTTP/1.1, and forms hold blobs: what the stream gives is collected first.
+        limits.guard.promise(collect_blob(&data)).await?
+    } else {
+        data
+    };
+    let headers = target.envd_headers(None);
+    let body = if as_form {
+        let form = FormData::new()?;
+        form.append_with_blob_and_filename("file", body.unchecked_ref(), "file")?;
+        form.into()
+    } else {
+        set(&headers, "content-type", &JsValue::from_str("application/octet-stream"));
+        body
+    };
+    let request = Request {
+        doing: Doing::Files,
+        method: "POST",
+        base: target.envd_url(),
+        path: "/files",
+        query: &query(&[("path", Some(&path)), ("username", user.as_deref())]),
+        headers,
+        // The same bytes over the same file are the same file; a stream can be read once.
+        repeatable: !body.is_instance_of::<ReadableStream>(),
+        body,
+        fresh: false,
+    };
+    let reply = send(&target.client, &request, Want::Text, &limits).await?;
+    let written = reply.json()?;
+    if js_sys::Array::is_array(&written) && written.unchecked_ref::<js_sys::Array>().length() == 0 {
+        return Err(Thrown::new(Class::FileOperation, "The sandbox wrote no file.").into());
+    }
+    Ok(write_info(&written, &path))
+}

@@ -1,0 +1,307 @@
+//! A process in JavaScript's hands.
+
+use crate::commands::Callbacks;
+use crate::error::{Fault, Result, Thrown};
+use crate::input::Into;
+use crate::options::{CallOptions, Options, integer, object, set};
+use crate::process::{Exit, Piece, Process, signal};
+use crate::protocol::events::Channel;
+use crate::protocol::failure::{Class, Doing};
+use crate::protocol::routing::decimal;
+use crate::target::Target;
+use crate::transport::connect::{Unary, unary};
+use crate::transport::guard::{Guard, Stop};
+use crate::transport::limits::Limits;
+use crate::transport::runtime::{ignore, now};
+use js_sys::{Function, Promise};
+use std::cell::RefCell;
+use std::rc::Rc;
+use wasm_bindgen::prelude::*;
+
+#[wasm_bindgen(module = "/src/js/stream.js")]
+extern "C" {
+    #[wasm_bindgen(js_name = makeCommandHandle)]
+    fn make_command_handle(process: ProcessHandle) -> JsValue;
+    #[wasm_bindgen(js_name = makePtyHandle)]
+    fn make_pty_handle(process: ProcessHandle) -> JsValue;
+    #[wasm_bindgen(js_name = outputChunk)]
+    fn text_chunk(is_stderr: bool, data: &str) -> JsValue;
+    #[wasm_bindgen(js_name = outputChunk)]
+    fn bytes_chunk(is_stderr: bool, data: &JsValue) -> JsValue;
+    #[wasm_bindgen(js_name = exitChunk)]
+    fn exit_chunk(code: i32, error: Option<&str>) -> JsValue;
+}
+
+/// What is kept of each stream for a result, in bytes.
+const KEPT: usize = 64 * 1024 * 1024;
+
+/// A piece as a stream of chunks gives it.
+pub fn piece_value(piece: Piece) -> JsValue {
+    match piece {
+        Piece::Text(channel, text) => text_chunk(channel == Channel::Stderr, &text),
+        Piece::Bytes(channel, bytes) => bytes_chunk(channel == Channel::Stderr, &bytes),
+        Piece::Exit(exit) => exit_chunk(exit.code, exit.error.as_deref()),
+    }
+}
+
+/// How a process went, with what was kept of its output.
+pub struct Collected {
+    exit: Exit,
+    kept: [String; 2],
+    truncated: bool,
+    /// In ms.
+    duration: f64,
+}
+
+/// Reads a process to its end.
+pub async fn collect(process: &Process, callbacks: Callbacks, capture: bool) -> Result<Collected> {
+    let mut collected =
+        Collected { exit: Exit { code: 0, error: None }, kept: Default::default(), truncated: false, duration: 0.0 };
+    while let Some(piece) = process.next_piece().await? {
+        let (channel, text) = match piece {
+            Piece::Exit(exit) => {
+                collected.exit = exit;
+                collected.duration = now() - process.started;
+                return Ok(collected);
+            }
+            Piece::Text(channel, text) => (channel, text),
+            // A handle of bytes: what is kept for people is text.
+            Piece::Bytes(channel, bytes) => (channel, String::from_utf8_lossy(&bytes.to_vec()).into_owned()),
+        };
+        let is_stderr = channel == Channel::Stderr;
+        if capture {
+            let kept = &mut collected.kept[usize::from(is_stderr)];
+            let room = KEPT - kept.len();
+            let end = (0..=text.len().min(room)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+            kept.push_str(&text[..end]);
+            collected.truncated |= end < text.len();
+        }
+        if let Some(callback) = if is_stderr { &callbacks.1 } else { &callbacks.0 } {
+            call(callback, &text).await?;
+        }
+    }
+    // Reading was given up from elsewhere. The exit code survives when it was read before.
+    match process.exit() {
+        Some(exit) => Ok(Collected { exit, duration: now() - process.started, ..collected }),
+        None => Err(Thrown::new(Class::SandboxConnection, "The handle was disconnected; the process goes on.")
+            .suggestion("Use commands.connect(pid) to listen to it again.")
+            .into()),
+    }
+}
+
+/// Calls a callback and waits for what it promises.
+async fn call(callback: &Function, text: &str) -> Result<()> {
+    let answer = callback.call1(&JsValue::UNDEFINED, &JsValue::from_str(text))?;
+    if answer.is_object() {
+        // A rejection is the caller's own and goes back to the caller.
+        if let Err(Stop::Failed(error) | Stop::Fired(error)) = Guard::new().promise(Promise::resolve(&answer)).await {
+            return Err(Fault::Thrown(error));
+        }
+    }
+    Ok(())
+}
+
+/// The `CommandResult` of a finished command.
+pub fn result_value(collected: &Collected, check: bool) -> Result<JsValue> {
+    let Collected { exit, kept, truncated, duration } = collected;
+    let [stdout, stderr] = [JsValue::from_str(&kept[0]), JsValue::from_str(&kept[1])];
+    if check && exit.code != 0 {
+        let code = decimal(exit.code.unsigned_abs().into());
+        let sign = if exit.code < 0 { "-" } else { "" };
+        return Err(Thrown::new(Class::Process, &["The command ended with exit code ", sign, &code, "."].concat())
+            .detail("exitCode", &exit.code.into())
+            .detail("stdout", &stdout)
+            .detail("stderr", &stderr)
+            .into());
+    }
+    let result = object(&[
+        ("success", (exit.code == 0).into()),
+        ("exitCode", exit.code.into()),
+        ("stdout", stdout),
+        ("stderr", stderr),
+        ("truncated", (*truncated).into()),
+        ("executionTime", (duration / 1000.0).into()),
+    ]);
+    if let Some(error) = exit.error.as_ref().filter(|_| exit.code != 0) {
+        set(&result, "error", &JsValue::from_str(error));
+    }
+    Ok(result.into())
+}
+
+/// A started process and its one result.
+pub struct Started {
+    pub process: Rc<Process>,
+    capture: bool,
+    /// The promise of the result, once somebody wants it.
+    result: RefCell<Option<Promise>>,
+    collected: RefCell<Option<Rc<Collected>>>,
+}
+
+impl Started {
+    pub fn new(process: Rc<Process>, capture: bool) -> Rc<Self> {
+        Rc::new(Self { process, capture, result: RefCell::default(), collected: RefCell::default() })
+    }
+
+    /// Reads to the end, once; later calls wait for the same end.
+    pub fn collect(self: &Rc<Self>, callbacks: Callbacks) -> Promise {
+        if let Some(result) = &*self.result.borrow() {
+            return result.clone();
+        }
+        let started = self.clone();
+        let result = self.process.target.promise(async move {
+            let collected = collect(&started.process, callbacks, started.capture).await?;
+            *started.collected.borrow_mut() = Some(Rc::new(collected));
+            Ok(JsValue::UNDEFINED)
+        });
+        // Whoever asks for the result hears of a failure; nobody has to ask.
+        ignore(&result);
+        *self.result.borrow_mut() = Some(result.clone());
+        result
+    }
+}
+
+/// Which handle JavaScript makes of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flavour {
+    Command,
+    Pty,
+}
+
+/// The source behind a `CommandHandle` or `PtyHandle`.
+#[wasm_bindgen(skip_typescript)]
+pub struct ProcessHandle {
+    started: Rc<Started>,
+    flavour: Flavour,
+}
+
+impl ProcessHandle {
+    pub fn make(started: Rc<Started>, flavour: Flavour) -> JsValue {
+        let handle = Self { started, flavour };
+        match flavour {
+            Flavour::Command => make_command_handle(handle),
+            Flavour::Pty => make_pty_handle(handle),
+        }
+    }
+
+    fn process(&self) -> &Rc<Process> {
+        &self.started.process
+    }
+
+    fn value(&self, piece: Piece) -> JsValue {
+        value(self.flavour, piece)
+    }
+}
+
+/// A piece as this handle's stream gives it: a terminal's is nothing but bytes, and its end the end.
+fn value(flavour: Flavour, piece: Piece) -> JsValue {
+    match (flavour, piece) {
+        (Flavour::Pty, Piece::Bytes(_, bytes)) => bytes.into(),
+        (Flavour::Pty, _) => JsValue::UNDEFINED,
+        (Flavour::Command, piece) => piece_value(piece),
+    }
+}
+
+#[wasm_bindgen]
+impl ProcessHandle {
+    #[wasm_bindgen(getter)]
+    pub fn pid(&self) -> u32 {
+        self.process().pid
+    }
+
+    pub fn take(&self) -> core::result::Result<JsValue, JsValue> {
+        match Fault::throw(self.process().piece())? {
+            Some(piece) => Ok(self.value(piece)),
+            None => Ok(JsValue::UNDEFINED),
+        }
+    }
+
+    pub fn next(&self) -> Promise {
+        let (process, flavour) = (self.process().clone(), self.flavour);
+        self.process()
+            .target
+            .promise(async move { Ok(process.next_piece().await?.map(|piece| value(flavour, piece)).unwrap_or_default()) })
+    }
+
+    pub fn leave(&self) {
+        self.process().leave();
+    }
+
+    pub fn cancel(&self) {
+        self.process().disconnect();
+    }
+
+    pub fn wait(&self, options: JsValue) -> Promise {
+        let (started, flavour) = (self.started.clone(), self.flavour);
+        let target = self.process().target.clone();
+        target.promise(async move {
+            let options = Options::new(options)?;
+            // Waiting has no limit of its own: the command has.
+            let call = options.call(None)?;
+            let check = options.boolean("check")?.unwrap_or(false);
+            let callbacks = (options.function("onStdout")?, options.function("onStderr")?);
+            let limits = Limits::start(&call)?;
+            let result = started.collect(callbacks);
+            if let Err(Stop::Failed(error) | Stop::Fired(error)) = limits.guard.promise(result).await {
+                return Err(Fault::Thrown(error));
+            }
+            let collected = started.collected.borrow().clone();
+            let Some(collected) = collected else { return Ok(JsValue::UNDEFINED) };
+            if flavour == Flavour::Command {
+                return result_value(&collected, check);
+            }
+            let end = object(&[("exitCode", collected.exit.code.into())]);
+            if let Some(error) = collected.exit.error.as_ref().filter(|_| collected.exit.code != 0) {
+                set(&end, "error", &JsValue::from_str(error));
+            }
+            Ok(end.into())
+        })
+    }
+
+    pub fn kill(&self, options: JsValue) -> Promise {
+        let process = self.process().clone();
+        self.process().target.promise(async move {
+            // A pid that has ended may by now be somebody else's.
+            if process.exit().is_some() {
+                return Ok(false.into());
+            }
+            let call = process.target.call(&Options::new(options)?)?;
+            Ok(signal(&process.target, process.pid, "SIGNAL_SIGKILL", &call).await?.into())
+        })
+    }
+
+    #[wasm_bindgen(js_name = sendInput)]
+    pub fn send_input(&self, data: JsValue, options: JsValue) -> Promise {
+        let into = if self.flavour == Flavour::Pty { Into::Pty } else { Into::Stdin };
+        self.process().send_input(into, &data, options)
+    }
+
+    #[wasm_bindgen(js_name = closeStdin)]
+    pub fn close_stdin(&self, options: JsValue) -> Promise {
+        self.process().send_input(Into::Close, &JsValue::UNDEFINED, options)
+    }
+
+    pub fn resize(&self, size: JsValue, options: JsValue) -> Promise {
+        let process = self.process().clone();
+        self.process().target.promise(async move {
+            let (cols, rows) = read_size(&Options::new(size)?)?;
+            let call = process.target.call(&Options::new(options)?)?;
+            resize(&process.target, process.pid, cols, rows, &call).await?;
+            Ok(JsValue::UNDEFINED)
+        })
+    }
+}
+
+/// A terminal's size, which both of its numbers must be given for.
+pub fn read_size(size: &Options) -> Result<(u32, u32)> {
+    let read = |name: &str| integer(name, &size.get(name)?, 1.0, 65_535.0);
+    Ok((read("cols")? as u32, read("rows")? as u32))
+}
+
+/// Sets a terminal's size.
+pub async fn resize(target: &Target, pid: u32, cols: u32, rows: u32, options: &CallOptions) -> Result<()> {
+    let limits = Limits::start(options)?;
+    let size = object(&[("cols", cols.into()), ("rows", rows.into())]);
+    let message = object(&[("process", crate::input::selector(pid)), ("pty", object(&[("size", size.into())]).into())]);
+    let call = Unary { doing: Doing::Process, method: "/process.Process/Update", message: &message, user: None, repeatable: true };
+    unary(target, call, &limits).await.map(drop)
+}

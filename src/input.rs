@@ -1,0 +1,149 @@
+//! What is typed into processes: in order, one request at a time for each process, and what waits is joined.
+
+use crate::error::{Fault, Result};
+use crate::options::{CallOptions, REQUEST_TIMEOUT, object};
+use crate::protocol::failure::Doing;
+use crate::protocol::process::{Input, ProcessInput, ProcessSelector, SendInputRequest};
+use crate::target::Target;
+use crate::transport::connect::{Unary, send_input, unary};
+use crate::transport::guard::Listener;
+use crate::transport::limits::Limits;
+use bytes::Bytes;
+use js_sys::{Function, Promise};
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+use wasm_bindgen::JsValue;
+use wasm_bindgen_futures::spawn_local;
+
+/// The most that is sent in one request, in bytes.
+const LARGEST: usize = 256 * 1024;
+
+/// Where input goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Into {
+    Stdin,
+    Pty,
+    /// Nowhere: stdin is ended.
+    Close,
+}
+
+/// Input that waits.
+struct Item {
+    bytes: Vec<u8>,
+    into: Into,
+    /// `None` for input that may be joined with its neighbours.
+    options: Option<CallOptions>,
+    resolve: Function,
+    reject: Function,
+    /// Whether the caller has given it up.
+    given_up: Rc<Cell<bool>>,
+    _listener: Option<Listener>,
+}
+
+/// The queues of a sandbox's processes. A queue is there while something waits.
+#[derive(Default)]
+pub struct Inputs {
+    queues: RefCell<BTreeMap<u32, VecDeque<Item>>>,
+}
+
+/// Queues input. The promise settles when the server has taken it.
+pub fn push(target: &Rc<Target>, pid: u32, into: Into, bytes: Vec<u8>, options: Option<CallOptions>) -> Promise {
+    Promise::new(&mut |resolve, reject| {
+        let given_up = Rc::new(Cell::new(false));
+        let listener = options.as_ref().and_then(|options| options.signal.as_ref()).and_then(|signal| {
+            let (given_up, reject) = (given_up.clone(), reject.clone());
+            Listener::start(signal, move |reason| {
+                given_up.set(true);
+                let _ = reject.call1(&JsValue::UNDEFINED, &reason);
+            })
+        });
+        let item = Item { bytes: bytes.clone(), into, options: options.clone(), resolve, reject, given_up, _listener: listener };
+        let mut queues = target.inputs.queues.borrow_mut();
+        match queues.get_mut(&pid) {
+            Some(queue) => queue.push_back(item),
+            None => {
+                queues.insert(pid, VecDeque::from([item]));
+                spawn_local(pump(target.clone(), pid));
+            }
+        }
+    })
+}
+
+/// Sends what waits for one process, until nothing does.
+async fn pump(target: Rc<Target>, pid: u32) {
+    while let Some(batch) = next_batch(&target, pid) {
+        let sent = match send(&target, pid, &batch).await {
+            Ok(()) => Ok(()),
+            Err(fault) => Err(target.explain(fault).await),
+        };
+        for item in batch {
+            let _ = match &sent {
+                Ok(()) => item.resolve.call0(&JsValue::UNDEFINED),
+                Err(error) => item.reject.call1(&JsValue::UNDEFINED, error),
+            };
+        }
+    }
+}
+
+/// Takes the first item and what may be joined with it. An empty queue goes away.
+fn next_batch(target: &Target, pid: u32) -> Option<Vec<Item>> {
+    let mut queues = target.inputs.queues.borrow_mut();
+    let queue = queues.get_mut(&pid)?;
+    let mut batch: Vec<Item> = Vec::new();
+    let mut size = 0;
+    while let Some(item) = queue.pop_front() {
+        if item.given_up.get() {
+            continue;
+        }
+        let joins = batch.first().is_none_or(|first| {
+            let joinable = |item: &Item| item.options.is_none() && item.into != Into::Close;
+            joinable(first) && joinable(&item) && first.into == item.into && size + item.bytes.len() <= LARGEST
+        });
+        if !joins {
+            queue.push_front(item);
+            break;
+        }
+        size += item.bytes.len();
+        batch.push(item);
+    }
+    if batch.is_empty() {
+        queues.remove(&pid);
+        return None;
+    }
+    Some(batch)
+}
+
+async fn send(target: &Target, pid: u32, batch: &[Item]) -> Result<()> {
+    let Some(first) = batch.first() else { return Ok(()) };
+    let default = || CallOptions { signal: None, timeout: target.client.timeout_or(REQUEST_TIMEOUT) };
+    let options = first.options.clone().unwrap_or_else(default);
+    if first.into == Into::Close {
+        let message = object(&[("process", selector(pid))]);
+        let limits = Limits::start(&options)?;
+        let method = "/process.Process/CloseStdin";
+        let call = Unary { doing: Doing::Process, method, message: &message, user: None, repeatable: true };
+        return unary(target, call, &limits).await.map(drop);
+    }
+    let bytes: Bytes = batch.iter().flat_map(|item| item.bytes.iter().copied()).collect::<Vec<u8>>().into();
+    for at in (0..bytes.len().max(1)).step_by(LARGEST) {
+        let piece = bytes.slice(at..(at + LARGEST).min(bytes.len()));
+        let input = if first.into == Into::Pty { Input::Pty(piece) } else { Input::Stdin(piece) };
+        let message =
+            SendInputRequest { process: Some(ProcessSelector::pid(pid)), input: Some(ProcessInput { input: Some(input) }) };
+        let limits = Limits::start(&options)?;
+        send_input(target, &message, &limits).await?;
+    }
+    Ok(())
+}
+
+/// Names a process in a JSON message.
+pub fn selector(pid: u32) -> JsValue {
+    object(&[("pid", pid.into())]).into()
+}
+
+impl From<Fault> for JsValue {
+    fn from(fault: Fault) -> Self {
+        fault.into_js()
+    }
+}

@@ -1,0 +1,93 @@
+// The error classes. JavaScript owns them, so that they are `instanceof Error` and subclass each other; Rust names them.
+// Each class has one code and a suggestion that a more precise one may replace.
+
+const GUIDE = "https://agent-sandbox-web.github.io/errors/";
+
+/** The root of every error of this package. */
+export class SandboxError extends Error {
+  constructor(message, details = {}) {
+    super(message);
+    const { code, suggestion } = this.constructor;
+    hidden(this, "name", this.constructor.className);
+    if ("cause" in details) hidden(this, "cause", details.cause);
+    this.code = code;
+    this.suggestion = suggestion;
+    this.docsUrl = GUIDE + code;
+    for (const [key, value] of Object.entries(details)) {
+      if (key !== "cause" && value !== undefined) this[key] = value;
+    }
+  }
+
+  toJSON() {
+    const { name, code, message, suggestion, docsUrl, status } = this;
+    return { name, code, message, suggestion, docsUrl, ...(status === undefined ? {} : { status }) };
+  }
+}
+
+/** Sets a property that printing and copying leave out, as `Error` itself does with its own. */
+function hidden(target, key, value) {
+  Object.defineProperty(target, key, { value, writable: true, configurable: true, enumerable: false });
+}
+
+export class InvalidArgumentError extends SandboxError {}
+export class PanicError extends SandboxError {}
+export class AuthenticationError extends SandboxError {}
+export class InvalidAPIKeyError extends AuthenticationError {}
+export class TokenExchangeError extends AuthenticationError {}
+export class SandboxCreationError extends SandboxError {}
+export class TemplateNotFoundError extends SandboxCreationError {}
+export class QuotaExceededError extends SandboxCreationError {}
+export class SandboxNotFoundError extends SandboxError {}
+export class ExecutionError extends SandboxError {}
+export class CommandTimeoutError extends ExecutionError {}
+export class ProcessError extends ExecutionError {}
+export class CapabilityNotSupportedError extends SandboxError {}
+export class EnvdRpcError extends SandboxError {}
+export class FileOperationError extends SandboxError {}
+export class FileNotFoundError extends FileOperationError {}
+export class PermissionDeniedError extends FileOperationError {}
+export class NetworkError extends SandboxError {}
+export class SandboxConnectionError extends NetworkError {}
+export class RequestTimeoutError extends NetworkError {}
+export class RateLimitError extends SandboxError {}
+export class UnreachableError extends NetworkError {}
+export class ProviderFeatureNotSupportedError extends CapabilityNotSupportedError {}
+
+// Names are given as strings: a minifier that renames the classes leaves `name` as it is.
+const classes = {};
+for (const [Class, className, code, suggestion] of [
+  [SandboxError, "SandboxError", "E0000", "Try again; if it stays, report it with the code and the message."],
+  [InvalidArgumentError, "InvalidArgumentError", "E0001", "Correct the argument that the message names."],
+  [PanicError, "PanicError", "E0002", "Create a new client and report what led here."],
+  [AuthenticationError, "AuthenticationError", "E1000", "Check that the key or token is the right one for this platform and has not been revoked."],
+  [InvalidAPIKeyError, "InvalidAPIKeyError", "E1001", "Pass a valid key in the option apiKey."],
+  [TokenExchangeError, "TokenExchangeError", "E1004", "Create an API key for sandboxes in the cloud's console and pass it as apiKey."],
+  [SandboxCreationError, "SandboxCreationError", "E2000", "Try again in a moment; if it stays, try another template or ask the platform's support."],
+  [TemplateNotFoundError, "TemplateNotFoundError", "E2001", "Check the template's name, and that the API key may use it."],
+  [QuotaExceededError, "QuotaExceededError", "E2002", "End sandboxes that are not needed, or ask the platform for a higher limit."],
+  [SandboxNotFoundError, "SandboxNotFoundError", "E2009", "It has ended, expired or belongs to another account: create a new one."],
+  [ExecutionError, "ExecutionError", "E3000", "Check the program, its arguments and its working directory."],
+  [CommandTimeoutError, "CommandTimeoutError", "E3001", "Raise timeoutMs (0 = no limit), or run the command in the background."],
+  [ProcessError, "ProcessError", "E3002", "Look at stderr and exitCode of this error."],
+  [CapabilityNotSupportedError, "CapabilityNotSupportedError", "E3004", "Use a template that has this ability."],
+  [EnvdRpcError, "EnvdRpcError", "E3006", "Look at rpcCode and the message; trying again may help."],
+  [FileOperationError, "FileOperationError", "E4000", "Look at the message: the disk may be full or the path in use."],
+  [FileNotFoundError, "FileNotFoundError", "E4001", "Check the path. Relative paths start at the user's home."],
+  [PermissionDeniedError, "PermissionDeniedError", "E4002", "Use a path that the user may touch, or another user."],
+  [NetworkError, "NetworkError", "E5000", "Check the network and the URLs, then try again."],
+  [SandboxConnectionError, "SandboxConnectionError", "E5001", "Check that the platform runs and is reachable from here, then try again."],
+  [RequestTimeoutError, "RequestTimeoutError", "E5002", "Try again, or raise requestTimeoutMs (0 = no limit)."],
+  [RateLimitError, "RateLimitError", "E5003", "Wait for retryAfterMs, then try again; make fewer calls at a time."],
+  [UnreachableError, "UnreachableError", "E5004", "Check with Sandbox.getInfo whether it runs; Sandbox.connect resumes a paused one."],
+  [ProviderFeatureNotSupportedError, "ProviderFeatureNotSupportedError", "E8004", "Leave the option out, or use a provider that has it."],
+]) {
+  Object.assign(Class, { className, code, suggestion });
+  classes[className] = Class;
+}
+
+/** Builds an error for Rust. An empty suggestion leaves the class's own. */
+export function makeError(className, message, suggestion, details) {
+  const error = new classes[className](message, details);
+  if (suggestion) error.suggestion = suggestion;
+  return error;
+}

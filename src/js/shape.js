@@ -1,0 +1,89 @@
+// Answers under the names of this package. What the wire leaves out because it is a default is filled in.
+
+const FILE_TYPES = { FILE_TYPE_FILE: "file", FILE_TYPE_DIRECTORY: "directory", 1: "file", 2: "directory" };
+
+/** A date, or undefined where there is none that can be read. */
+function date(text) {
+  const value = typeof text === "string" ? new Date(text) : undefined;
+  return value && !Number.isNaN(value.getTime()) ? value : undefined;
+}
+
+/** Leaves out what is undefined, so that `in` and printing tell the truth. */
+function present(object) {
+  for (const key of Object.keys(object)) if (object[key] === undefined) delete object[key];
+  return object;
+}
+
+/** A string map, whatever came. */
+function labels(value) {
+  return value && typeof value === "object" ? value : {};
+}
+
+/** `EntryInfo` of `filesystem.Filesystem`. */
+export function entryInfo(wire) {
+  const { name = "", path = "", type, size = 0, mode = 0, permissions = "", owner = "", group = "", modifiedTime, symlinkTarget, metadata } = wire ?? {};
+  const known = FILE_TYPES[type] ?? (symlinkTarget === undefined ? "other" : "symlink");
+  const entry = { name, path, type: known, size: Number(size), mode, permissions, owner, group };
+  const modified = modifiedTime instanceof Date ? modifiedTime : date(modifiedTime);
+  if (modified) entry.modifiedTime = modified;
+  if (symlinkTarget !== undefined) entry.symlinkTarget = symlinkTarget;
+  if (metadata && Object.keys(metadata).length > 0) entry.metadata = metadata;
+  return entry;
+}
+
+export function entryInfos(wire) {
+  return Array.isArray(wire) ? wire.map(entryInfo) : [];
+}
+
+/** What `/files` says of a write. */
+export function writeInfo(wire, path) {
+  const made = (Array.isArray(wire) ? wire[0] : wire) ?? {};
+  const where = made.path ?? path;
+  return { name: made.name ?? where.slice(where.lastIndexOf("/") + 1), path: where, type: made.type === "directory" ? "directory" : "file" };
+}
+
+/** `ProcessInfo` of `process.Process`. */
+export function processInfos(wire) {
+  if (!Array.isArray(wire)) return [];
+  return wire.map(({ pid = 0, tag, config: { cmd = "", args = [], envs = {}, cwd } = {} }) =>
+    present({ pid, command: [cmd, ...args].join(" "), cmd, args, envs, cwd, tag }),
+  );
+}
+
+/** What the control plane says of a sandbox; `known` holds what this client knows when the answer is silent. */
+export function sandboxInfo(wire, known) {
+  return present({
+    sandboxId: wire.sandboxID ?? known?.sandboxId,
+    template: wire.templateID ?? known?.template ?? "",
+    alias: wire.alias || undefined,
+    status: wire.state ?? wire.status ?? known?.status ?? "running",
+    metadata: labels(wire.metadata ?? known?.metadata),
+    startedAt: date(wire.startedAt),
+    endAt: date(wire.endAt),
+    cpuCount: wire.cpuCount,
+    memoryMB: wire.memoryMB,
+    diskSizeMB: wire.diskSizeMB,
+    envdVersion: wire.envdVersion || known?.envdVersion,
+    envdUrl: wire.envdUrl || undefined,
+  });
+}
+
+/** A page of sandboxes: platforms answer with a bare array, `{data}` or `{sandboxes}`. */
+export function sandboxInfos(wire) {
+  const page = Array.isArray(wire) ? wire : (wire?.data ?? wire?.sandboxes);
+  return Array.isArray(page) ? page.map((one) => sandboxInfo(one)) : [];
+}
+
+/** The message of an error body, in the forms that platforms use; its code when that is a word. */
+export function errorBody(text) {
+  try {
+    const body = JSON.parse(text);
+    const error = body?.error;
+    const inner = error && typeof error === "object" ? error : body;
+    const message = [inner?.message, typeof error === "string" ? error : undefined, body?.message, body?.detail].find((one) => typeof one === "string");
+    const code = [inner?.code, body?.code].find((one) => typeof one === "string");
+    return { message, code, fromGateway: body && "sandboxId" in body ? ("port" in body ? "port" : "sandbox") : undefined };
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,181 @@
+// Async iterables over sources in WebAssembly. A source has `take()` (what is there already, or undefined), `next()` (a promise of the
+// next item, undefined at the end), `leave()` (the loop was left early) and `cancel()`.
+
+const asyncDispose = Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose");
+
+async function* steps(source) {
+  let ended = false;
+  try {
+    for (;;) {
+      const item = source.take() ?? (await source.next());
+      if (item === undefined) {
+        ended = true;
+        return;
+      }
+      yield item;
+    }
+  } catch (error) {
+    ended = true;
+    throw error;
+  } finally {
+    if (!ended) source.leave();
+  }
+}
+
+export class ChunkStream {
+  #source;
+  #steps;
+  #readable;
+
+  constructor(source) {
+    this.#source = source;
+    this.#steps = steps(source);
+  }
+
+  [Symbol.asyncIterator]() {
+    return this.#steps;
+  }
+
+  async cancel() {
+    this.#source.cancel();
+    // A generator that never began must not begin any more.
+    await this.#steps.return();
+  }
+
+  get readable() {
+    this.#readable ??= new ReadableStream(
+      {
+        pull: async (controller) => {
+          const { done, value } = await this.#steps.next();
+          if (done) controller.close();
+          else controller.enqueue(value);
+        },
+        cancel: () => this.cancel(),
+      },
+      { highWaterMark: 0 },
+    );
+    return this.#readable;
+  }
+
+  [asyncDispose]() {
+    return this.cancel();
+  }
+}
+
+/** What a running process offers beside its output. */
+class ProcessStream extends ChunkStream {
+  #process;
+
+  constructor(process) {
+    super(process);
+    this.#process = process;
+  }
+
+  get pid() {
+    return this.#process.pid;
+  }
+
+  wait(options) {
+    return this.#process.wait(options);
+  }
+
+  kill(options) {
+    return this.#process.kill(options);
+  }
+
+  disconnect() {
+    return this.cancel();
+  }
+
+  sendInput(data, options) {
+    return this.#process.sendInput(data, options);
+  }
+
+  closeStdin(options) {
+    return this.#process.closeStdin(options);
+  }
+}
+
+class CommandHandle extends ProcessStream {}
+
+class PtyHandle extends ProcessStream {
+  #terminal;
+
+  constructor(terminal) {
+    super(terminal);
+    this.#terminal = terminal;
+  }
+
+  resize(size, options) {
+    return this.#terminal.resize(size, options);
+  }
+}
+
+export function makeStream(source) {
+  return new ChunkStream(source);
+}
+
+export function makeCommandHandle(process) {
+  return new CommandHandle(process);
+}
+
+export function makePtyHandle(process) {
+  return new PtyHandle(process);
+}
+
+/** A piece of output as the caller sees it. */
+export function outputChunk(isStderr, data) {
+  return { type: isStderr ? "stderr" : "stdout", data };
+}
+
+/** The end of a process as the caller sees it. */
+export function exitChunk(exitCode, error) {
+  return error === undefined ? { type: "exit", exitCode } : { type: "exit", exitCode, error };
+}
+
+/** A response's body for the caller: its failures are typed, an abort comes through with its reason, and its end lets go of the request. */
+export function guardedBody(reader, body) {
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        let step;
+        try {
+          step = await reader.read();
+        } catch (cause) {
+          const aborted = body.aborted();
+          controller.error(aborted ? aborted.reason : await body.fail(cause));
+          return;
+        }
+        const aborted = body.aborted();
+        if (aborted) controller.error(aborted.reason);
+        else if (step.done) {
+          body.end();
+          controller.close();
+        } else controller.enqueue(step.value);
+      },
+      async cancel(reason) {
+        await reader.cancel(reason);
+        body.leave();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** All bytes of a body, as a `Blob`. */
+export function collectBlob(body) {
+  return new Response(body).blob();
+}
+
+/** Text in a named encoding. */
+export function decodeText(bytes, encoding) {
+  return new TextDecoder(encoding).decode(bytes);
+}
+
+/** Gives an object of a class from WebAssembly its asynchronous disposal, whether or not the runtime knows the symbol. */
+export function disposable(object) {
+  Object.getPrototypeOf(object)[asyncDispose] ??= function () {
+    return this.__dispose();
+  };
+  return object;
+}

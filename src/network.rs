@@ -1,0 +1,85 @@
+//! Hosts and URLs of a sandbox's ports.
+
+use crate::error::{Fault, Result, Thrown, invalid};
+use crate::options::{Options, port, set};
+use crate::protocol::failure::Class;
+use crate::protocol::routing::{self, ENVD_PORT, Form, decimal, query};
+use crate::protocol::signature::{Operation, sign};
+use crate::target::Target;
+use js_sys::Date;
+use std::rc::Rc;
+use wasm_bindgen::prelude::*;
+
+/// Hosts and URLs of the sandbox's ports.
+#[wasm_bindgen(skip_typescript)]
+pub struct Network(Rc<Target>);
+
+impl Network {
+    pub fn new(target: Rc<Target>) -> Self {
+        Self(target)
+    }
+}
+
+#[wasm_bindgen]
+impl Network {
+    #[wasm_bindgen(js_name = getHost)]
+    pub fn get_host(&self, number: JsValue) -> core::result::Result<String, JsValue> {
+        Fault::throw(host_of(&self.0, &number))
+    }
+
+    #[wasm_bindgen(js_name = getUrl)]
+    pub fn get_url(&self, number: JsValue) -> core::result::Result<String, JsValue> {
+        Fault::throw(url_of(&self.0, &number))
+    }
+
+    #[wasm_bindgen(js_name = getAccessHeaders)]
+    pub fn get_access_headers(&self) -> JsValue {
+        let headers = self.0.routing_headers(ENVD_PORT);
+        // The port stands in the URL or is the caller's to name; only the sandbox is known here.
+        let _ = js_sys::Reflect::delete_property(
+            &headers,
+            &JsValue::from_str(&[&self.0.client.routing_prefix, "-Sandbox-Port"].concat()),
+        );
+        if let Some(token) = &self.0.traffic_token {
+            set(&headers, &self.0.client.traffic_header, &JsValue::from_str(token));
+        }
+        headers.into()
+    }
+}
+
+pub fn host_of(target: &Target, number: &JsValue) -> Result<String> {
+    let port = port(number)?;
+    if routing::form(&target.sandbox_url) == Form::Path {
+        return Err(Thrown::new(Class::InvalidArgument, "This platform tells ports apart by path: a port has no host of its own.")
+            .suggestion("Use getUrl(port), which gives the whole URL.")
+            .into());
+    }
+    Ok(routing::host(&routing::url(&target.sandbox_url, &target.id, port)).to_owned())
+}
+
+pub fn url_of(target: &Target, number: &JsValue) -> Result<String> {
+    Ok(routing::url(&target.sandbox_url, &target.id, port(number)?))
+}
+
+/// A URL of `/files`, signed where the platform accepts it.
+pub fn file_url(target: &Target, operation: Operation, path: Option<&str>, options: &Options) -> Result<String> {
+    let user = options.text("user")?;
+    let expires = match options.millis("expiresInMs")? {
+        Some(ms) => Some(((Date::now() + ms) / 1000.0).ceil() as u64),
+        None => None,
+    };
+    if expires.is_some() && (target.envd_token.is_none() || !target.client.signed_urls) {
+        return Err(invalid(&["expiresInMs needs a signed URL, which this sandbox or provider has not."]));
+    }
+    Ok([target.envd_url(), "/files", &file_query(target, operation, path, user.as_deref(), expires)].concat())
+}
+
+/// The query of a `/files` URL, signed where the platform accepts it and there is a token to sign with.
+pub fn file_query(target: &Target, operation: Operation, path: Option<&str>, user: Option<&str>, expires: Option<u64>) -> String {
+    let Some(token) = target.envd_token.as_ref().filter(|_| target.client.signed_urls) else {
+        return query(&[("path", path), ("username", user)]);
+    };
+    let signature = sign(path.unwrap_or_default(), operation, user.unwrap_or_default(), token, expires);
+    let expiration = expires.map(decimal);
+    query(&[("path", path), ("username", user), ("signature", Some(&signature)), ("signature_expiration", expiration.as_deref())])
+}

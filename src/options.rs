@@ -1,0 +1,218 @@
+//! Reading what JavaScript hands in. Every option is checked before anything is sent; errors name the option.
+
+use crate::error::{Fault, Result, invalid};
+use crate::protocol::routing::decimal;
+use js_sys::{Array, Function, Object, Reflect};
+use std::collections::BTreeMap;
+use wasm_bindgen::{JsCast, JsValue};
+use web_sys::AbortSignal;
+
+/// The default of `requestTimeoutMs`, in ms.
+pub const REQUEST_TIMEOUT: f64 = 60_000.0;
+
+/// The default of `requestTimeoutMs` for making and resuming sandboxes, in ms.
+pub const LIFECYCLE_TIMEOUT: f64 = 90_000.0;
+
+/// An options object. Unknown keys are ignored; `undefined` and `null` are absent.
+pub struct Options(JsValue);
+
+impl Options {
+    /// # Errors
+    /// E0001 for anything but an object, `undefined` and `null`.
+    pub fn new(value: JsValue) -> Result<Self> {
+        if value.is_undefined() || value.is_null() || value.is_object() {
+            return Ok(Self(value));
+        }
+        Err(invalid(&["options must be an object, not ", &kind(&value), "."]))
+    }
+
+    /// The value itself; `undefined` when absent.
+    pub fn get(&self, name: &str) -> Result<JsValue> {
+        if !self.0.is_object() {
+            return Ok(JsValue::UNDEFINED);
+        }
+        let value = Reflect::get(&self.0, &JsValue::from_str(name))?;
+        Ok(if value.is_null() { JsValue::UNDEFINED } else { value })
+    }
+
+    /// The value as `read` sees it.
+    fn read<T>(&self, name: &str, expected: &str, read: impl FnOnce(&JsValue) -> Option<T>) -> Result<Option<T>> {
+        let value = self.get(name)?;
+        if value.is_undefined() {
+            return Ok(None);
+        }
+        read(&value).map(Some).ok_or_else(|| invalid(&[name, " must be ", expected, ", not ", &kind(&value), "."]))
+    }
+
+    pub fn string(&self, name: &str) -> Result<Option<String>> {
+        self.read(name, "a string", JsValue::as_string)
+    }
+
+    /// A string that is not empty and holds no NUL.
+    pub fn text(&self, name: &str) -> Result<Option<String>> {
+        match self.string(name)? {
+            Some(text) => checked_text(name, text).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    pub fn boolean(&self, name: &str) -> Result<Option<bool>> {
+        self.read(name, "a boolean", JsValue::as_bool)
+    }
+
+    pub fn function(&self, name: &str) -> Result<Option<Function>> {
+        self.read(name, "a function", |value| value.dyn_ref().cloned())
+    }
+
+    pub fn object(&self, name: &str) -> Result<Option<Object>> {
+        self.read(name, "an object", |value| value.is_object().then(|| value.clone().unchecked_into()))
+    }
+
+    /// A whole number between two bounds, both included.
+    pub fn integer(&self, name: &str, from: f64, to: f64) -> Result<Option<f64>> {
+        let value = self.get(name)?;
+        if value.is_undefined() { Ok(None) } else { integer(name, &value, from, to).map(Some) }
+    }
+
+    /// A duration in ms, 0 or more.
+    pub fn millis(&self, name: &str) -> Result<Option<f64>> {
+        self.read(name, "a duration in ms, 0 or more", |value| value.as_f64().filter(|ms| ms.is_finite() && *ms >= 0.0))
+    }
+
+    /// A map of strings.
+    pub fn record(&self, name: &str) -> Result<Option<BTreeMap<String, String>>> {
+        let Some(object) = self.object(name)? else { return Ok(None) };
+        let mut record = BTreeMap::new();
+        for pair in Object::entries(&object).iter() {
+            let pair: Array = pair.unchecked_into();
+            let (Some(key), Some(value)) = (pair.get(0).as_string(), pair.get(1).as_string()) else {
+                return Err(invalid(&["every value of ", name, " must be a string."]));
+            };
+            record.insert(key, value);
+        }
+        Ok(Some(record))
+    }
+
+    /// A plain object of what is set here over what `under` holds.
+    pub fn over(&self, under: Object) -> Object {
+        for pair in if self.0.is_object() { Object::entries(self.0.unchecked_ref()) } else { Array::new() }.iter() {
+            let pair: Array = pair.unchecked_into();
+            if !pair.get(1).is_undefined() {
+                let _ = Reflect::set(&under, &pair.get(0), &pair.get(1));
+            }
+        }
+        under
+    }
+
+    /// The signal and the request timeout.
+    pub fn call(&self, default_timeout: Option<f64>) -> Result<CallOptions> {
+        let signal = self.read("signal", "an AbortSignal", |value| {
+            let aborted = Reflect::get(value, &JsValue::from_str("aborted")).ok()?;
+            aborted.as_bool().map(|_| value.clone().unchecked_into())
+        })?;
+        let timeout = match self.millis("requestTimeoutMs")? {
+            Some(ms) => Some(ms).filter(|ms| *ms > 0.0),
+            None => default_timeout,
+        };
+        Ok(CallOptions { signal, timeout })
+    }
+}
+
+/// What every call takes.
+#[derive(Clone, Default)]
+pub struct CallOptions {
+    pub signal: Option<AbortSignal>,
+    /// How long the call may take, in ms; `None` for no limit.
+    pub timeout: Option<f64>,
+}
+
+/// Sets a property of a plain object, which takes any.
+pub fn set(object: &Object, name: &str, value: &JsValue) {
+    let _ = Reflect::set(object, &JsValue::from_str(name), value);
+}
+
+/// A plain object of these.
+pub fn object(pairs: &[(&str, JsValue)]) -> Object {
+    let object = Object::new();
+    for (name, value) in pairs {
+        set(&object, name, value);
+    }
+    object
+}
+
+/// An argument that must be a string with something in it, and without NUL.
+pub fn argument(name: &str, value: &JsValue) -> Result<String> {
+    match value.as_string() {
+        Some(text) => checked_text(name, text),
+        None => Err(invalid(&[name, " must be a string, not ", &kind(value), "."])),
+    }
+}
+
+/// An argument that must be a process id.
+pub fn pid(value: &JsValue) -> Result<u32> {
+    integer("pid", value, 1.0, f64::from(u32::MAX)).map(|pid| pid as u32)
+}
+
+/// An argument that must be a port.
+pub fn port(value: &JsValue) -> Result<u16> {
+    integer("port", value, 1.0, 65_535.0).map(|port| port as u16)
+}
+
+/// A whole number between two bounds, both included.
+pub fn integer(name: &str, value: &JsValue, from: f64, to: f64) -> Result<f64> {
+    match value.as_f64().filter(|number| number.trunc() == *number && (from..=to).contains(number)) {
+        Some(number) => Ok(number),
+        None => Err(invalid(&[name, " must be a whole number from ", &decimal(from as u64), " to ", &decimal(to as u64), "."])),
+    }
+}
+
+/// The lifetime of a sandbox, in whole seconds.
+pub fn lifetime(value: Option<f64>) -> Result<f64> {
+    match value.unwrap_or(300_000.0) {
+        ms if ms > 0.0 && ms <= 86_400_000.0 => Ok((ms / 1000.0).ceil()),
+        _ => Err(invalid(&["timeoutMs must be above 0 and at most 86400000 (24 hours)."])),
+    }
+}
+
+/// Bytes of what can be sent as input.
+pub fn bytes(name: &str, value: &JsValue) -> Result<Vec<u8>> {
+    if let Some(text) = value.as_string() {
+        return Ok(text.into_bytes());
+    }
+    match value.dyn_ref::<js_sys::Uint8Array>() {
+        Some(bytes) => Ok(bytes.to_vec()),
+        None => Err(invalid(&[name, " must be a string or a Uint8Array, not ", &kind(value), "."])),
+    }
+}
+
+fn checked_text(name: &str, text: String) -> Result<String> {
+    if text.is_empty() {
+        return Err(invalid(&[name, " must not be empty."]));
+    }
+    no_nul(name, &text)?;
+    Ok(text)
+}
+
+/// # Errors
+/// E0001 for a text with a NUL, which ends strings in the system the sandbox runs.
+pub fn no_nul(name: &str, text: &str) -> Result<()> {
+    if text.contains('\0') { Err(invalid(&[name, " must not contain a NUL character."])) } else { Ok(()) }
+}
+
+/// What a value is, for people.
+fn kind(value: &JsValue) -> String {
+    if value.is_null() {
+        return "null".to_owned();
+    }
+    if Array::is_array(value) {
+        return "an array".to_owned();
+    }
+    value.js_typeof().as_string().unwrap_or_default()
+}
+
+impl Fault {
+    /// What an exported method that is not asynchronous throws.
+    pub fn throw<T>(result: Result<T>) -> core::result::Result<T, JsValue> {
+        result.map_err(Self::into_js)
+    }
+}

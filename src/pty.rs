@@ -1,0 +1,96 @@
+//! Pseudo-terminals.
+
+use crate::commands::{envs, input_promise, kill_promise, open_process};
+use crate::error::Result;
+use crate::handle::{Flavour, ProcessHandle, Started, read_size, resize};
+use crate::input::Into;
+use crate::options::{CallOptions, Options};
+use crate::process::{Output, Process};
+use crate::protocol::process::{ConnectRequest, ProcessConfig, ProcessSelector, Pty as PtyRequest, PtySize, StartRequest};
+use crate::target::Target;
+use crate::transport::connect::Opening;
+use js_sys::Promise;
+use std::rc::Rc;
+use wasm_bindgen::prelude::*;
+
+/// What programs need to know of the terminal, unless the caller says otherwise.
+const TERMINAL_ENVS: [(&str, &str); 3] = [("TERM", "xterm-256color"), ("LANG", "C.UTF-8"), ("LC_ALL", "C.UTF-8")];
+
+/// Pseudo-terminals.
+#[wasm_bindgen(skip_typescript)]
+pub struct Pty(Rc<Target>);
+
+impl Pty {
+    pub fn new(target: Rc<Target>) -> Self {
+        Self(target)
+    }
+}
+
+/// Starts a shell in a new terminal.
+pub async fn start(target: &Rc<Target>, options: &Options, call: &CallOptions) -> Result<Rc<Process>> {
+    let cols = options.integer("cols", 1.0, 65_535.0)?.unwrap_or(80.0) as u32;
+    let rows = options.integer("rows", 1.0, 65_535.0)?.unwrap_or(24.0) as u32;
+    let cmd = options.text("shell")?.unwrap_or_else(|| "/bin/bash".to_owned());
+    let takes_flags = matches!(cmd.rsplit('/').next(), Some("bash" | "sh" | "zsh"));
+    let args = if takes_flags { vec!["-i".to_owned(), "-l".to_owned()] } else { Vec::new() };
+    let mut envs = envs(options)?;
+    for (name, value) in TERMINAL_ENVS {
+        envs.entry(name.to_owned()).or_insert_with(|| value.to_owned());
+    }
+    let timeout = options.millis("timeoutMs")?.filter(|ms| *ms > 0.0);
+    let request = StartRequest {
+        process: Some(ProcessConfig { cmd, args, envs, cwd: options.text("cwd")? }),
+        pty: Some(PtyRequest { size: Some(PtySize { cols, rows }) }),
+        tag: None,
+        stdin: None,
+    };
+    let process = open_process(target, Opening::Start(request), options.text("user")?, timeout, Output::Bytes, call).await?;
+    process.end_by(&CallOptions::default(), timeout);
+    Ok(process)
+}
+
+/// Listens to a terminal that runs.
+pub async fn connect(target: &Rc<Target>, pid: u32, call: &CallOptions) -> Result<Rc<Process>> {
+    let opening = Opening::Connect(ConnectRequest { process: Some(ProcessSelector::pid(pid)) });
+    open_process(target, opening, None, None, Output::Bytes, call).await
+}
+
+#[wasm_bindgen]
+impl Pty {
+    pub fn create(&self, options: JsValue) -> Promise {
+        let target = self.0.clone();
+        self.0.promise(async move {
+            let options = Options::new(options)?;
+            let process = start(&target, &options, &target.call(&options)?).await?;
+            Ok(ProcessHandle::make(Started::new(process, false), Flavour::Pty))
+        })
+    }
+
+    pub fn connect(&self, pid: JsValue, options: JsValue) -> Promise {
+        let target = self.0.clone();
+        self.0.promise(async move {
+            let pid = crate::options::pid(&pid)?;
+            let process = connect(&target, pid, &target.call(&Options::new(options)?)?).await?;
+            Ok(ProcessHandle::make(Started::new(process, false), Flavour::Pty))
+        })
+    }
+
+    pub fn kill(&self, pid: JsValue, options: JsValue) -> Promise {
+        kill_promise(&self.0, pid, options)
+    }
+
+    #[wasm_bindgen(js_name = sendInput)]
+    pub fn send_input(&self, pid: JsValue, data: JsValue, options: JsValue) -> Promise {
+        input_promise(&self.0, &pid, Into::Pty, &data, options)
+    }
+
+    pub fn resize(&self, pid: JsValue, size: JsValue, options: JsValue) -> Promise {
+        let target = self.0.clone();
+        self.0.promise(async move {
+            let pid = crate::options::pid(&pid)?;
+            let (cols, rows) = read_size(&Options::new(size)?)?;
+            resize(&target, pid, cols, rows, &target.call(&Options::new(options)?)?).await?;
+            Ok(JsValue::UNDEFINED)
+        })
+    }
+}

@@ -1,0 +1,523 @@
+//! Sandboxes: making, finding, keeping and ending them.
+
+use crate::client::{Client, Known};
+use crate::commands::Commands;
+use crate::error::{Fault, Result, Thrown, invalid};
+use crate::files::{Files, download_url, upload_url};
+use crate::network::{Network, host_of, url_of};
+use crate::options::{CallOptions, LIFECYCLE_TIMEOUT, Options, REQUEST_TIMEOUT, argument, lifetime, no_nul, object, set};
+use crate::paginator::SandboxPaginator;
+use crate::protocol::failure::{Class, Doing};
+use crate::protocol::routing::encode;
+use crate::pty::Pty;
+use crate::stream::disposable;
+use crate::target::{Target, control, gone, promise};
+use crate::transport::fetch::{Reply, Request, Want, send};
+use crate::transport::guard::{Guard, Listener};
+use crate::transport::json::get;
+use crate::transport::limits::Limits;
+use js_sys::{Array, Object, Promise, Set};
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::spawn_local;
+
+#[wasm_bindgen(module = "/src/js/shape.js")]
+extern "C" {
+    #[wasm_bindgen(js_name = sandboxInfo)]
+    fn sandbox_info(wire: &JsValue, known: &JsValue) -> JsValue;
+}
+
+/// How long a new sandbox's envd is asked again after it did not answer, in ms.
+const HEALTH_PAUSE: f64 = 150.0;
+
+/// A sandbox.
+#[wasm_bindgen(skip_typescript)]
+pub struct Sandbox {
+    target: Rc<Target>,
+    /// What the control plane said last.
+    info: Rc<RefCell<JsValue>>,
+    /// Whether disposal ends the sandbox: this handle made it.
+    owned: Cell<bool>,
+    capabilities: JsValue,
+    commands: JsValue,
+    files: JsValue,
+    pty: JsValue,
+    network: JsValue,
+}
+
+impl Sandbox {
+    fn build(target: Rc<Target>, info: JsValue, owned: bool) -> JsValue {
+        let names = [get(&info, "template"), get(&info, "alias")].map(|name| name.as_string().unwrap_or_default());
+        let has_code = names.iter().any(|name| name.starts_with("code-interpreter"));
+        let capabilities = Set::new(&JsValue::UNDEFINED);
+        for ability in ["shell", "files", "terminal", "ports"].into_iter().chain(has_code.then_some("code")) {
+            capabilities.add(&JsValue::from_str(ability));
+        }
+        let sandbox = Self {
+            commands: Commands::new(target.clone()).into(),
+            files: Files::new(target.clone()).into(),
+            pty: Pty::new(target.clone()).into(),
+            network: Network::new(target.clone()).into(),
+            target,
+            info: Rc::new(RefCell::new(info)),
+            owned: Cell::new(owned),
+            capabilities: capabilities.into(),
+        };
+        disposable(sandbox.into())
+    }
+
+    fn control_promise(
+        &self,
+        options: JsValue,
+        work: impl AsyncFnOnce(Rc<Target>, Limits) -> Result<JsValue> + 'static,
+    ) -> Promise {
+        let target = self.target.clone();
+        promise(async move {
+            let limits = Limits::start(&target.call(&Options::new(options)?)?)?;
+            work(target, limits).await
+        })
+    }
+}
+
+#[wasm_bindgen]
+impl Sandbox {
+    pub fn create(template: JsValue, options: JsValue) -> Promise {
+        promise(async move {
+            let (template, options) = match template.as_string() {
+                Some(name) => (Some(argument("template", &JsValue::from_str(&name))?), Options::new(options)?),
+                None => (None, Options::new(template)?),
+            };
+            create(template, &options).await
+        })
+    }
+
+    pub fn connect(id: JsValue, options: JsValue) -> Promise {
+        promise(async move {
+            let id = argument("sandboxId", &id)?;
+            let options = Options::new(options)?;
+            let client = Rc::new(Client::new(&options)?);
+            let seconds = lifetime(options.millis("timeoutMs")?)?;
+            let limits = Limits::start(&options.call(client.timeout_or(LIFECYCLE_TIMEOUT))?)?;
+            let path = ["/sandboxes/", &encode(&id)].concat();
+            let reply = if client.known == Some(Known::Alibaba) {
+                control(&client, Doing::Sandbox, "GET", &path, "", None, true, &limits).await
+            } else {
+                let body = object(&[("timeout", seconds.into())]);
+                control(&client, Doing::Sandbox, "POST", &[&path, "/connect"].concat(), "", Some(&body), true, &limits).await
+            };
+            let wire = found(&id, reply)?.json()?;
+            let known = object(&[("sandboxId", JsValue::from_str(&id)), ("status", JsValue::from_str("running"))]);
+            let info = sandbox_info(&wire, &known);
+            Ok(Self::build(Rc::new(target_of(client, &wire, id)), info, false))
+        })
+    }
+
+    pub fn attach(handoff: JsValue, options: JsValue) -> Promise {
+        promise(async move {
+            let handoff = Options::new(handoff)?;
+            let id = argument("sandboxId", &handoff.get("sandboxId")?)?;
+            // What the caller says now counts over what was handed over.
+            let merged = Object::new();
+            for name in ["sandboxUrl", "domain", "provider"] {
+                set(&merged, name, &handoff.get(name)?);
+            }
+            let merged = Options::new(options)?.over(merged);
+            let client = Rc::new(Client::new(&Options::new(merged.into())?)?);
+            let tokens = [handoff.text("envdAccessToken")?, handoff.text("trafficAccessToken")?, handoff.text("envdVersion")?];
+            let known = object(&[
+                ("sandboxId", JsValue::from_str(&id)),
+                ("template", handoff.get("template")?),
+                ("envdVersion", handoff.get("envdVersion")?),
+                ("status", JsValue::from_str("running")),
+            ]);
+            let info = sandbox_info(&Object::new(), &known);
+            Ok(Self::build(Rc::new(Target::new(client, id, None, tokens)), info, false))
+        })
+    }
+
+    #[wasm_bindgen(js_name = getInfoById)]
+    pub fn get_info_by_id(id: JsValue, options: JsValue) -> Promise {
+        promise(async move {
+            let (target, limits) = by_id(&id, options)?;
+            let reply = target.control("GET", "", None, &limits).await;
+            Ok(sandbox_info(&found(&target.id, reply)?.json()?, &JsValue::UNDEFINED))
+        })
+    }
+
+    pub fn list(options: JsValue) -> core::result::Result<SandboxPaginator, JsValue> {
+        Fault::throw(Options::new(options).and_then(|options| SandboxPaginator::new(&options)))
+    }
+
+    #[wasm_bindgen(js_name = killById)]
+    pub fn kill_by_id(id: JsValue, options: JsValue) -> Promise {
+        promise(async move {
+            let (target, limits) = by_id(&id, options)?;
+            Ok(kill(&target, &limits).await?.into())
+        })
+    }
+
+    #[wasm_bindgen(js_name = setTimeoutById)]
+    pub fn set_timeout_by_id(id: JsValue, timeout: JsValue, options: JsValue) -> Promise {
+        promise(async move {
+            let seconds = timeout_argument(&timeout)?;
+            let (target, limits) = by_id(&id, options)?;
+            set_timeout(&target, seconds, &limits).await
+        })
+    }
+
+    #[wasm_bindgen(getter, js_name = sandboxId)]
+    pub fn sandbox_id(&self) -> String {
+        self.target.id.clone()
+    }
+
+    #[wasm_bindgen(getter)]
+    pub fn id(&self) -> String {
+        self.target.id.clone()
+    }
+
+    #[wasm_bindgen(getter)]
+    pub fn status(&self) -> JsValue {
+        get(&self.info.borrow(), "status")
+    }
+
+    #[wasm_bindgen(getter)]
+    pub fn info(&self) -> JsValue {
+        self.info.borrow().clone()
+    }
+
+    #[wasm_bindgen(getter)]
+    pub fn url(&self) -> String {
+        self.target.envd_url().to_owned()
+    }
+
+    #[wasm_bindgen(getter)]
+    pub fn capabilities(&self) -> JsValue {
+        self.capabilities.clone()
+    }
+
+    #[wasm_bindgen(getter)]
+    pub fn commands(&self) -> JsValue {
+        self.commands.clone()
+    }
+
+    #[wasm_bindgen(getter)]
+    pub fn files(&self) -> JsValue {
+        self.files.clone()
+    }
+
+    #[wasm_bindgen(getter)]
+    pub fn pty(&self) -> JsValue {
+        self.pty.clone()
+    }
+
+    #[wasm_bindgen(getter)]
+    pub fn network(&self) -> JsValue {
+        self.network.clone()
+    }
+
+    pub fn kill(&self, options: JsValue) -> Promise {
+        self.control_promise(options, async |target, limits| Ok(kill(&target, &limits).await?.into()))
+    }
+
+    #[wasm_bindgen(js_name = setTimeout)]
+    pub fn set_timeout(&self, timeout: JsValue, options: JsValue) -> Promise {
+        self.control_promise(options, async move |target, limits| {
+            let seconds = timeout_argument(&timeout)?;
+            set_timeout(&target, seconds, &limits).await
+        })
+    }
+
+    #[wasm_bindgen(js_name = getInfo)]
+    pub fn get_info(&self, options: JsValue) -> Promise {
+        self.control_promise(options, async |target, limits| read_info(&target, &limits).await)
+    }
+
+    #[wasm_bindgen(js_name = refreshInfo)]
+    pub fn refresh_info(&self, options: JsValue) -> Promise {
+        let info = self.info.clone();
+        self.control_promise(options, async move |target, limits| {
+            let read = read_info(&target, &limits).await?;
+            *info.borrow_mut() = read.clone();
+            Ok(read)
+        })
+    }
+
+    #[wasm_bindgen(js_name = isRunning)]
+    pub fn is_running(&self, options: JsValue) -> Promise {
+        self.control_promise(options, async |target, limits| is_running(&target, &limits).await.map(JsValue::from))
+    }
+
+    pub fn handoff(&self) -> JsValue {
+        let target = &self.target;
+        let handoff =
+            object(&[("sandboxId", JsValue::from_str(&target.id)), ("sandboxUrl", JsValue::from_str(&target.sandbox_url))]);
+        let client = &target.client;
+        set(&handoff, "domain", &JsValue::from_str(&client.domain));
+        if !client.provider.is_undefined() {
+            set(&handoff, "provider", &client.provider);
+        }
+        for (name, value) in [
+            ("envdAccessToken", &target.envd_token),
+            ("trafficAccessToken", &target.traffic_token),
+            ("envdVersion", &target.envd_version),
+            ("template", &get(&self.info.borrow(), "template").as_string().filter(|template| !template.is_empty())),
+        ] {
+            if let Some(value) = value {
+                set(&handoff, name, &JsValue::from_str(value));
+            }
+        }
+        handoff.into()
+    }
+
+    #[wasm_bindgen(js_name = getTerminal)]
+    pub fn get_terminal(&self, options: JsValue) -> Promise {
+        crate::terminal::open(&self.target, options)
+    }
+
+    #[wasm_bindgen(js_name = getHost)]
+    pub fn get_host(&self, port: JsValue) -> core::result::Result<String, JsValue> {
+        Fault::throw(host_of(&self.target, &port))
+    }
+
+    #[wasm_bindgen(js_name = getUrl)]
+    pub fn get_url(&self, port: JsValue) -> core::result::Result<String, JsValue> {
+        Fault::throw(url_of(&self.target, &port))
+    }
+
+    #[wasm_bindgen(js_name = downloadUrl)]
+    pub fn download_url(&self, path: JsValue, options: JsValue) -> core::result::Result<String, JsValue> {
+        Fault::throw(download_url(&self.target, &path, options))
+    }
+
+    #[wasm_bindgen(js_name = uploadUrl)]
+    pub fn upload_url(&self, path: JsValue, options: JsValue) -> core::result::Result<String, JsValue> {
+        Fault::throw(upload_url(&self.target, &path, options))
+    }
+
+    pub fn close(&self) -> Promise {
+        self.owned.set(false);
+        Promise::resolve(&JsValue::UNDEFINED)
+    }
+
+    #[wasm_bindgen(js_name = __dispose)]
+    pub fn dispose(&self) -> Promise {
+        if !self.owned.replace(false) {
+            return self.close();
+        }
+        self.control_promise(JsValue::UNDEFINED, async |target, limits| {
+            kill(&target, &limits).await?;
+            Ok(JsValue::UNDEFINED)
+        })
+    }
+}
+
+/// A sandbox's state needs a key and nothing of the sandbox itself.
+fn by_id(id: &JsValue, options: JsValue) -> Result<(Target, Limits)> {
+    let id = argument("sandboxId", id)?;
+    let options = Options::new(options)?;
+    let client = Rc::new(Client::new(&options)?);
+    let limits = Limits::start(&client.call(&options)?)?;
+    Ok((Target::new(client, id, None, Default::default()), limits))
+}
+
+/// A control-plane answer about one sandbox; a 404 says which one is missing.
+fn found(id: &str, reply: Result<Reply>) -> Result<Reply> {
+    match reply {
+        Err(fault) if fault.status() == Some(404) => Err(gone(id, &JsValue::UNDEFINED).into()),
+        reply => reply,
+    }
+}
+
+fn target_of(client: Rc<Client>, wire: &JsValue, id: String) -> Target {
+    let text = |name: &str| get(wire, name).as_string().filter(|text| !text.is_empty());
+    Target::new(client, id, text("domain").as_deref(), [text("envdAccessToken"), text("trafficAccessToken"), text("envdVersion")])
+}
+
+async fn create(template: Option<String>, options: &Options) -> Result<JsValue> {
+    let client = Rc::new(Client::new(options)?);
+    let template = match template {
+        Some(template) => template,
+        None => options.text("template")?.unwrap_or_else(|| "base".to_owned()),
+    };
+    no_nul("template", &template)?;
+    let is_alibaba = client.known == Some(Known::Alibaba);
+    let body = object(&[("templateID", JsValue::from_str(&template)), ("timeout", lifetime(options.millis("timeoutMs")?)?.into())]);
+    let metadata = options.record("metadata")?.map(|_| options.get("metadata")).transpose()?;
+    let envs = options.record("envs")?.map(|_| options.get("envs")).transpose()?;
+    let secure = options.boolean("secure")?;
+    let internet = options.boolean("allowInternetAccess")?;
+    if internet == Some(false) {
+        client.refuse_on_alibaba("allowInternetAccess: false")?;
+    }
+    for (name, value) in [("metadata", &metadata), ("envVars", &envs)] {
+        if let Some(value) = value {
+            set(&body, name, value);
+        }
+    }
+    if !is_alibaba {
+        set(&body, "secure", &secure.unwrap_or(true).into());
+        if let Some(internet) = internet {
+            set(&body, "allow_internet_access", &internet.into());
+        }
+    }
+    let call = options.call(client.timeout_or(LIFECYCLE_TIMEOUT))?;
+    let target = made(&client, body, &call).await?;
+    let known = object(&[
+        ("sandboxId", JsValue::from_str(&target.1.id)),
+        ("template", JsValue::from_str(&template)),
+        ("metadata", metadata.unwrap_or_default()),
+        ("status", JsValue::from_str("running")),
+    ]);
+    let (wire, target) = target;
+    let info = sandbox_info(&wire, &known);
+    if get(&info, "alias").is_undefined() && get(&info, "template").as_string().as_deref() != Some(&template) {
+        set(info.unchecked_ref(), "alias", &JsValue::from_str(&template));
+    }
+    let target = Rc::new(target);
+    if let Err(fault) = healthy(&target, &call).await {
+        // Nobody else knows of this sandbox: it must not live on unseen.
+        let end = target.clone();
+        spawn_local(async move { kill_quietly(&end).await });
+        return Err(Fault::Thrown(target.explain(fault).await));
+    }
+    Ok(Sandbox::build(target, info, true))
+}
+
+/// Makes the sandbox. When the caller gives up meanwhile, it is waited for in the background and ended then.
+async fn made(client: &Rc<Client>, body: Object, call: &CallOptions) -> Result<(JsValue, Target)> {
+    let guard = Guard::new();
+    let _listener = call.signal.as_ref().and_then(|signal| {
+        let guard = guard.clone();
+        Listener::start(signal, move |reason| guard.fire(reason))
+    });
+    if let Some(reason) = guard.fired() {
+        return Err(reason.into());
+    }
+    let limits = Limits::start(&CallOptions { signal: None, timeout: call.timeout })?;
+    let client = client.clone();
+    let mut posted: Pin<Box<dyn Future<Output = Result<(JsValue, Target)>>>> = Box::pin(async move {
+        let wire = control(&client, Doing::Create, "POST", "/sandboxes", "", Some(&body), false, &limits).await?.json()?;
+        match get(&wire, "sandboxID").as_string() {
+            Some(id) => Ok((wire.clone(), target_of(client, &wire, id))),
+            None => Err(Thrown::new(Class::SandboxCreation, "The platform's answer names no sandbox.")
+                .suggestion("Check that apiUrl leads to the platform's control plane.")
+                .into()),
+        }
+    });
+    match guard.wait(&mut posted).await {
+        Ok(made) => made,
+        Err(reason) => {
+            spawn_local(async move {
+                if let Ok((_, target)) = posted.await {
+                    kill_quietly(&target).await;
+                }
+            });
+            Err(reason.into())
+        }
+    }
+}
+
+/// Waits until envd answers.
+async fn healthy(target: &Target, call: &CallOptions) -> Result<()> {
+    let limits = Limits::start(call)?;
+    loop {
+        match health(target, false, &limits).await {
+            Ok(()) => return Ok(()),
+            Err(fault @ Fault::Thrown(_)) => return Err(fault),
+            // An answer that is not a gateway's is envd's.
+            Err(Fault::Answer(answer)) if answer.gateway.is_none() && !matches!(answer.status, 502..=504) => return Ok(()),
+            Err(_) => limits.sleep(HEALTH_PAUSE).await?,
+        }
+    }
+}
+
+async fn health(target: &Target, repeatable: bool, limits: &Limits) -> Result<()> {
+    let request = Request {
+        doing: Doing::Health,
+        method: "GET",
+        base: target.envd_url(),
+        path: "/health",
+        query: "",
+        headers: target.routing_headers(crate::protocol::routing::ENVD_PORT),
+        body: JsValue::UNDEFINED,
+        repeatable,
+        fresh: false,
+    };
+    send(&target.client, &request, Want::Nothing, limits).await.map(drop)
+}
+
+async fn read_info(target: &Target, limits: &Limits) -> Result<JsValue> {
+    let reply = target.control("GET", "", None, limits).await;
+    Ok(sandbox_info(&found(&target.id, reply)?.json()?, &JsValue::UNDEFINED))
+}
+
+async fn is_running(target: &Target, limits: &Limits) -> Result<bool> {
+    if target.client.has_key() {
+        match target.control("GET", "", None, limits).await {
+            Ok(reply) => {
+                let wire = reply.json()?;
+                let state = [get(&wire, "state"), get(&wire, "status")].into_iter().find_map(|state| state.as_string());
+                return Ok(state.as_deref() == Some("running"));
+            }
+            Err(fault) if fault.status() == Some(404) => return Ok(false),
+            // The control plane cannot be reached: perhaps the sandbox can.
+            Err(Fault::Network { .. }) => {}
+            Err(fault) => return Err(fault),
+        }
+    }
+    match health(target, true, limits).await {
+        Ok(()) => Ok(true),
+        Err(Fault::Answer(answer)) if answer.gateway.is_some() => Ok(false),
+        Err(fault @ Fault::Thrown(_)) => Err(fault),
+        Err(fault) => Err(Fault::Thrown(target.explain(fault).await)),
+    }
+}
+
+/// Ends a sandbox. `false` when it was gone already.
+async fn kill(target: &Target, limits: &Limits) -> Result<bool> {
+    match target.control("DELETE", "", None, limits).await {
+        Ok(_) => Ok(true),
+        Err(fault) if fault.status() == Some(404) => Ok(fault.repeated()),
+        Err(fault) => Err(fault),
+    }
+}
+
+async fn kill_quietly(target: &Target) {
+    let call = CallOptions { signal: None, timeout: target.client.timeout_or(REQUEST_TIMEOUT) };
+    if let Ok(limits) = Limits::start(&call) {
+        // Nobody is left to hear whether it worked; the sandbox's own timeout ends it else.
+        let _ = kill(target, &limits).await;
+    }
+}
+
+fn timeout_argument(value: &JsValue) -> Result<f64> {
+    match value.as_f64() {
+        Some(ms) => lifetime(Some(ms)),
+        None => Err(invalid(&["timeoutMs must be a number of ms."])),
+    }
+}
+
+async fn set_timeout(target: &Target, seconds: f64, limits: &Limits) -> Result<JsValue> {
+    let body = object(&[("timeout", seconds.into())]);
+    let reply = target.control("POST", "/timeout", Some(&body), limits).await;
+    found(&target.id, reply)?;
+    Ok(JsValue::UNDEFINED)
+}
+
+/// The states that a list is asked for.
+pub fn states(options: &Options) -> Result<Option<Vec<String>>> {
+    let value = options.get("status")?;
+    let values = match value.as_string() {
+        Some(one) => vec![one],
+        None if value.is_undefined() => return Ok(None),
+        None if Array::is_array(&value) => {
+            let words = value.unchecked_into::<Array>().iter().map(|one| one.as_string()).collect::<Option<Vec<_>>>();
+            words.ok_or_else(|| invalid(&["status must be a state, or an array of states."]))?
+        }
+        None => return Err(invalid(&["status must be a state, or an array of states."])),
+    };
+    Ok(Some(values))
+}

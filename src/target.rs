@@ -1,0 +1,183 @@
+//! One sandbox as its calls see it: where it is, what it is let in with, and why it cannot be reached.
+
+use crate::client::{Client, Known};
+use crate::error::{Fault, Gateway, Result, Thrown};
+use crate::input::Inputs;
+use crate::options::{CallOptions, Options, set};
+use crate::protocol::base64;
+use crate::protocol::connect::Code;
+use crate::protocol::failure::{Class, Doing};
+use crate::protocol::routing::{self, ENVD_PORT, Form, decimal, encode};
+use crate::transport::fetch::{Reply, Request, Want, send};
+use crate::transport::limits::Limits;
+use js_sys::{JSON, Object, Promise, Reflect};
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use wasm_bindgen::JsValue;
+
+/// A sandbox.
+pub struct Target {
+    pub client: Rc<Client>,
+    pub id: String,
+    /// Where its ports are, with placeholders where there are some.
+    pub sandbox_url: String,
+    pub envd_token: Option<String>,
+    pub traffic_token: Option<String>,
+    pub envd_version: Option<String>,
+    /// What waits to be typed into its processes.
+    pub inputs: Inputs,
+    envd_url: String,
+}
+
+/// How long the control plane is asked why a sandbox did not answer, in ms.
+const WHY_TIMEOUT: f64 = 5_000.0;
+
+impl Target {
+    /// `wire` holds the tokens and the domain that the control plane gave, or a handoff's.
+    pub fn new(client: Rc<Client>, id: String, domain: Option<&str>, tokens: [Option<String>; 3]) -> Self {
+        let sandbox_url = match &client.sandbox_url {
+            Some(url) => url.clone(),
+            None => ["https://{port}-{sandboxId}.", domain.filter(|domain| !domain.is_empty()).unwrap_or(&client.domain)].concat(),
+        };
+        let envd_url = routing::url(&sandbox_url, &id, ENVD_PORT);
+        let [envd_token, traffic_token, envd_version] = tokens;
+        Self { client, id, sandbox_url, envd_token, traffic_token, envd_version, inputs: Inputs::default(), envd_url }
+    }
+
+    pub fn envd_url(&self) -> &str {
+        &self.envd_url
+    }
+
+    /// Headers of a request to envd: no more than it needs, since each may cost a page a preflight.
+    pub fn envd_headers(&self, user: Option<&str>) -> Object {
+        let headers = self.routing_headers(ENVD_PORT);
+        if let Some(token) = &self.envd_token {
+            set(&headers, "x-access-token", &JsValue::from_str(token));
+        }
+        if let Some(user) = user {
+            let basic = base64::encode([user, ":"].concat().as_bytes(), true);
+            set(&headers, "authorization", &JsValue::from_str(&["Basic ", &basic].concat()));
+        }
+        headers
+    }
+
+    /// What a request needs to find the port, when its URL does not say it.
+    pub fn routing_headers(&self, port: u16) -> Object {
+        let headers = Object::new();
+        if routing::form(&self.sandbox_url) == Form::Headers {
+            let prefix = &self.client.routing_prefix;
+            set(&headers, &[prefix, "-Sandbox-Id"].concat(), &JsValue::from_str(&self.id));
+            set(&headers, &[prefix, "-Sandbox-Port"].concat(), &JsValue::from_str(&decimal(port.into())));
+        }
+        headers
+    }
+
+    /// Whether envd is older than this version. One of an unknown version counts as new.
+    pub fn envd_is_older(&self, than: [u32; 3]) -> bool {
+        let Some(version) = &self.envd_version else { return false };
+        let mut parts = version.trim_start_matches('v').split(['.', '-', '+']).map_while(|part| part.parse().ok());
+        let parts: [Option<u32>; 3] = [parts.next(), parts.next(), parts.next()];
+        parts[0].is_some() && parts.map(Option::unwrap_or_default) < than
+    }
+
+    pub fn call(&self, options: &Options) -> Result<CallOptions> {
+        self.client.call(options)
+    }
+
+    /// Asks the control plane about this sandbox.
+    pub async fn control(&self, method: &'static str, suffix: &str, body: Option<&Object>, limits: &Limits) -> Result<Reply> {
+        control(&self.client, Doing::Sandbox, method, &["/sandboxes/", &encode(&self.id), suffix].concat(), "", body, true, limits)
+            .await
+    }
+
+    /// A promise of what a data-plane call gives. Its failures are explained: a sandbox that does not answer may be gone or paused.
+    pub fn promise(self: &Rc<Self>, work: impl Future<Output = Result<JsValue>> + 'static) -> Promise {
+        let (target, work): (_, Pin<Box<dyn Future<Output = _>>>) = (self.clone(), Box::pin(work));
+        promise(async move {
+            match work.await {
+                Ok(value) => Ok(value),
+                Err(fault) => Err(target.explain(fault).await.into()),
+            }
+        })
+    }
+
+    /// What a failure on the way to the sandbox means for the caller.
+    pub async fn explain(&self, fault: Fault) -> JsValue {
+        let (begun, cause, gateway) = match &fault {
+            Fault::Thrown(_) => return fault.into_js(),
+            Fault::Network { begun, cause } => (*begun, cause.clone(), None),
+            Fault::Answer(answer) if answer.gateway.is_some() => (false, JsValue::UNDEFINED, answer.gateway),
+            Fault::Answer(answer) if answer.code == Some(Code::Unavailable) || matches!(answer.status, 502..=504) => {
+                (answer.status == 200, JsValue::UNDEFINED, None)
+            }
+            Fault::Answer(_) => return fault.into_js(),
+        };
+        let state = if self.client.has_key() { self.state().await } else { None };
+        match state.as_deref() {
+            Some("") => gone(&self.id, &cause),
+            Some("running") if gateway == Some(Gateway::Port) => self.unreachable(" runs, but its envd does not answer.", &cause),
+            Some("running") if begun => fault.into_js(),
+            Some("running") => self.unreachable(" runs, but cannot be reached from here.", &cause),
+            Some(state) => self.unreachable(&[" does not run: it is ", state, "."].concat(), &cause),
+            None if gateway == Some(Gateway::Sandbox) => gone(&self.id, &cause),
+            None if begun => fault.into_js(),
+            None => self.unreachable(" is unreachable or not running.", &cause),
+        }
+    }
+
+    fn unreachable(&self, what: &str, cause: &JsValue) -> JsValue {
+        Thrown::new(Class::Unreachable, &["The sandbox ", &self.id, what].concat()).cause(cause).build()
+    }
+
+    /// The sandbox's state as the control plane has it; empty when there is no such sandbox, `None` when nobody can say.
+    async fn state(&self) -> Option<String> {
+        let limits = Limits::start(&CallOptions { signal: None, timeout: Some(WHY_TIMEOUT) }).ok()?;
+        match self.control("GET", "", None, &limits).await {
+            Ok(reply) => Reflect::get(&reply.json().ok()?, &JsValue::from_str("state")).ok()?.as_string(),
+            Err(fault) if fault.status() == Some(404) => Some(String::new()),
+            Err(_) => None,
+        }
+    }
+
+    /// Whether the platform connects by reading only.
+    pub fn connects_by_reading(client: &Client) -> bool {
+        client.known == Some(Known::Alibaba)
+    }
+}
+
+/// The error for a sandbox that is not there.
+pub fn gone(id: &str, cause: &JsValue) -> JsValue {
+    Thrown::new(Class::SandboxNotFound, &["There is no sandbox ", id, "."].concat()).cause(cause).build()
+}
+
+/// Makes a control-plane request.
+#[allow(clippy::too_many_arguments)]
+pub async fn control(
+    client: &Client,
+    doing: Doing,
+    method: &'static str,
+    path: &str,
+    query: &str,
+    body: Option<&Object>,
+    repeatable: bool,
+    limits: &Limits,
+) -> Result<Reply> {
+    let headers = client.api_headers(&limits.guard).await?;
+    let body = match body {
+        Some(body) => {
+            set(&headers, "content-type", &JsValue::from_str("application/json"));
+            JSON::stringify(body)?.into()
+        }
+        None => JsValue::UNDEFINED,
+    };
+    let request = Request { doing, method, base: &client.api_url, path, query, headers, body, repeatable, fresh: false };
+    send(client, &request, Want::Text, limits).await
+}
+
+/// A promise of what `work` gives. Every asynchronous method goes through here, boxed, so that the machinery exists once.
+pub fn promise(work: impl Future<Output = Result<JsValue>> + 'static) -> Promise {
+    let work: Pin<Box<dyn Future<Output = core::result::Result<JsValue, JsValue>>>> =
+        Box::pin(async move { work.await.map_err(Fault::into_js) });
+    wasm_bindgen_futures::future_to_promise(work)
+}

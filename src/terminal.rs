@@ -1,0 +1,284 @@
+//! A shell in a terminal: ordered input, joined resizes, output that slows the shell down when it is not read, and one end.
+
+use crate::error::{Fault, Result, Thrown, invalid};
+use crate::handle::resize;
+use crate::input::{Into, push};
+use crate::options::{CallOptions, Options, REQUEST_TIMEOUT, bytes, integer, object, pid, set};
+use crate::process::{Piece, Process, signal};
+use crate::protocol::failure::Class;
+use crate::pty;
+use crate::stream::{Pull, chunk_stream, disposable};
+use crate::target::{Target, promise};
+use crate::transport::guard::{Bell, Guard, Timer};
+use js_sys::{Function, Promise, Uint8Array};
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::rc::Rc;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::spawn_local;
+
+/// How much unread output is held, in bytes, before reading stops and the shell is slowed down.
+const HELD: u32 = 256 * 1024;
+
+/// A session's state, shared by its methods, its streams and its reader.
+struct Session {
+    process: Rc<Process>,
+    /// Whether this session started the shell.
+    owns_shell: bool,
+    output: RefCell<VecDeque<Uint8Array>>,
+    held: Cell<u32>,
+    /// Rung when output or the end has come, or room.
+    bell: Bell,
+    ended: Cell<bool>,
+    closed: Promise,
+    resolve_closed: Function,
+    /// The size that waits to be sent, and the promise of whoever sends.
+    size: Cell<Option<(u32, u32)>>,
+    resizing: RefCell<Option<Promise>>,
+}
+
+/// A shell in a terminal.
+#[wasm_bindgen(skip_typescript)]
+pub struct TerminalSession(Rc<Session>);
+
+/// Opens a session.
+pub fn open(target: &Rc<Target>, options: JsValue) -> Promise {
+    let of = target.clone();
+    target.promise(async move {
+        let options = Options::new(options)?;
+        let call = of.call(&options)?;
+        let given = options.get("pid")?;
+        let owns_shell = given.is_undefined();
+        let process =
+            if owns_shell { pty::start(&of, &options, &call).await? } else { pty::connect(&of, pid(&given)?, &call).await? };
+        let mut resolve_closed = JsValue::UNDEFINED;
+        let closed = Promise::new(&mut |resolve, _| resolve_closed = resolve.into());
+        let session = Rc::new(Session {
+            process,
+            owns_shell,
+            output: RefCell::default(),
+            held: Cell::new(0),
+            bell: Bell::default(),
+            ended: Cell::new(false),
+            closed,
+            resolve_closed: resolve_closed.unchecked_into(),
+            size: Cell::new(None),
+            resizing: RefCell::default(),
+        });
+        spawn_local(read(session.clone()));
+        Ok(disposable(TerminalSession(session).into()))
+    })
+}
+
+/// Reads the shell's output to its end, no faster than it is taken.
+async fn read(session: Rc<Session>) {
+    while !session.ended.get() {
+        if session.held.get() >= HELD {
+            session.bell.rung().await;
+            continue;
+        }
+        match session.process.next_piece().await {
+            Ok(Some(Piece::Bytes(_, bytes))) => {
+                session.held.set(session.held.get() + bytes.length());
+                session.output.borrow_mut().push_back(bytes);
+                session.bell.ring();
+            }
+            // A terminal has one channel, of bytes.
+            Ok(Some(Piece::Text(..))) => {}
+            Ok(Some(Piece::Exit(exit))) => session.end("exited", &[("exitCode", exit.code.into())]),
+            // Reading was given up, and whoever did that has said why.
+            Ok(None) => break,
+            Err(fault) => {
+                let error = session.process.target.explain(fault).await;
+                session.end("lost", &[("error", error)]);
+            }
+        }
+    }
+}
+
+impl Session {
+    /// Ends the session; the first reason counts.
+    fn end(&self, reason: &str, details: &[(&str, JsValue)]) {
+        if self.ended.replace(true) {
+            return;
+        }
+        let end = object(&[("reason", JsValue::from_str(reason))]);
+        for (name, value) in details {
+            set(&end, name, value);
+        }
+        self.process.disconnect();
+        self.bell.ring();
+        // A promise's own function does not throw.
+        let _ = self.resolve_closed.call1(&JsValue::UNDEFINED, &end);
+    }
+
+    /// The next output that is here.
+    fn pop(&self) -> Option<JsValue> {
+        let bytes = self.output.borrow_mut().pop_front()?;
+        let held = self.held.get();
+        self.held.set(held - bytes.length());
+        if held >= HELD && self.held.get() < HELD {
+            self.bell.ring();
+        }
+        Some(bytes.into())
+    }
+
+    /// The next output; `undefined` after the last, or when `stop` is fired.
+    async fn receive(&self, stop: &Guard) -> JsValue {
+        loop {
+            if let Some(bytes) = self.pop() {
+                return bytes;
+            }
+            if self.ended.get() || stop.wait(Box::pin(self.bell.rung())).await.is_err() {
+                return JsValue::UNDEFINED;
+            }
+        }
+    }
+
+    fn call(&self) -> CallOptions {
+        CallOptions { signal: None, timeout: self.process.target.client.timeout_or(REQUEST_TIMEOUT) }
+    }
+
+    async fn kill(&self) -> Result<bool> {
+        if self.ended.get() {
+            return Ok(false);
+        }
+        let killed = signal(&self.process.target, self.process.pid, "SIGNAL_SIGKILL", &self.call()).await?;
+        if killed {
+            self.end("killed", &[]);
+        }
+        Ok(killed)
+    }
+
+    /// Sends the size that waits, and then the one that came meanwhile.
+    async fn send_sizes(&self) -> Result<JsValue> {
+        let mut sent = Ok(());
+        while let Some((cols, rows)) = self.size.take() {
+            sent = resize(&self.process.target, self.process.pid, cols, rows, &self.call()).await;
+        }
+        self.resizing.take();
+        sent.map(|()| JsValue::UNDEFINED)
+    }
+
+    fn has_ended() -> Fault {
+        Thrown::new(Class::SandboxConnection, "The terminal session has ended.")
+            .suggestion("Look at what its closed promise resolved to, and open a new session.")
+            .into()
+    }
+}
+
+#[wasm_bindgen]
+impl TerminalSession {
+    #[wasm_bindgen(getter)]
+    pub fn pid(&self) -> u32 {
+        self.0.process.pid
+    }
+
+    #[wasm_bindgen(getter, js_name = isConnected)]
+    pub fn is_connected(&self) -> bool {
+        !self.0.ended.get()
+    }
+
+    #[wasm_bindgen(getter)]
+    pub fn closed(&self) -> Promise {
+        self.0.closed.clone()
+    }
+
+    pub fn send(&self, data: JsValue) -> Promise {
+        match bytes("data", &data) {
+            Ok(_) if self.0.ended.get() => promise(async { Err(Session::has_ended()) }),
+            Ok(bytes) => push(&self.0.process.target, self.0.process.pid, Into::Pty, bytes, None),
+            Err(fault) => promise(async { Err(fault) }),
+        }
+    }
+
+    pub fn receive(&self, timeout: JsValue) -> Promise {
+        let session = self.0.clone();
+        promise(async move {
+            let stop = Guard::new();
+            let timeout = match timeout.as_f64() {
+                Some(ms) if ms >= 0.0 => Some(ms),
+                None if timeout.is_undefined() => None,
+                _ => return Err(invalid(&["timeoutMs must be a duration in ms, 0 or more."])),
+            };
+            let _timer = timeout.map(|ms| {
+                let stop = stop.clone();
+                Timer::start(ms, move || stop.fire(JsValue::UNDEFINED))
+            });
+            Ok(session.receive(&stop).await)
+        })
+    }
+
+    #[wasm_bindgen(js_name = outputStream)]
+    pub fn output_stream(&self) -> JsValue {
+        chunk_stream(Rc::new(SessionOutput { session: self.0.clone(), stop: Guard::new() }))
+    }
+
+    pub fn resize(&self, cols: JsValue, rows: JsValue) -> Promise {
+        let size = (|| Ok((integer("cols", &cols, 1.0, 65_535.0)? as u32, integer("rows", &rows, 1.0, 65_535.0)? as u32)))();
+        let size = match size {
+            Ok(_) if self.0.ended.get() => return promise(async { Err(Session::has_ended()) }),
+            Ok(size) => size,
+            Err(fault) => return promise(async { Err(fault) }),
+        };
+        self.0.size.set(Some(size));
+        if let Some(resizing) = &*self.0.resizing.borrow() {
+            return resizing.clone();
+        }
+        let session = self.0.clone();
+        let resizing = self.0.process.target.promise(async move { session.send_sizes().await });
+        *self.0.resizing.borrow_mut() = Some(resizing.clone());
+        resizing
+    }
+
+    pub fn detach(&self) -> Promise {
+        self.0.end("detached", &[]);
+        Promise::resolve(&JsValue::UNDEFINED)
+    }
+
+    pub fn kill(&self) -> Promise {
+        let session = self.0.clone();
+        self.0.process.target.promise(async move { session.kill().await.map(JsValue::from) })
+    }
+
+    pub fn close(&self) -> Promise {
+        if !self.0.owns_shell {
+            return self.detach();
+        }
+        let session = self.0.clone();
+        self.0.process.target.promise(async move {
+            session.kill().await?;
+            Ok(JsValue::UNDEFINED)
+        })
+    }
+
+    #[wasm_bindgen(js_name = __dispose)]
+    pub fn dispose(&self) -> Promise {
+        self.close()
+    }
+}
+
+/// Output as a stream. Giving it up leaves the session as it is.
+struct SessionOutput {
+    session: Rc<Session>,
+    stop: Rc<Guard>,
+}
+
+impl Pull for SessionOutput {
+    fn take(&self) -> Result<Option<JsValue>> {
+        Ok(if self.stop.fired().is_some() { None } else { self.session.pop() })
+    }
+
+    fn next(self: Rc<Self>) -> Promise {
+        promise(async move {
+            if self.stop.fired().is_some() {
+                return Ok(JsValue::UNDEFINED);
+            }
+            Ok(self.session.receive(&self.stop).await)
+        })
+    }
+
+    fn cancel(&self) {
+        self.stop.fire(JsValue::UNDEFINED);
+    }
+}

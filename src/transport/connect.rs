@@ -1,0 +1,154 @@
+//! Connect calls to a sandbox's envd: unary ones, and opening streams.
+
+use super::events::EventStream;
+use super::fetch::{Exchange, Request, Want, send};
+use super::limits::Limits;
+use super::{json, slots};
+use crate::client::Codec;
+use crate::error::{Fault, Result};
+use crate::options::set;
+use crate::protocol::envelope::write_envelope;
+use crate::protocol::failure::Doing;
+use crate::protocol::filesystem::{self, WatchDirRequest};
+use crate::protocol::process::{self, ConnectRequest, StartRequest};
+use crate::protocol::routing::decimal;
+use crate::target::Target;
+use js_sys::{JSON, Object, Uint8Array};
+use prost::Message;
+use wasm_bindgen::JsValue;
+
+/// Seconds between the keepalive messages that are asked for.
+pub const KEEPALIVE_SECONDS: u32 = 50;
+
+/// A unary call: its method with the service in front, and its message as JSON says it.
+pub struct Unary<'a> {
+    pub doing: Doing,
+    pub method: &'static str,
+    pub message: &'a Object,
+    /// The user it is done as.
+    pub user: Option<&'a str>,
+    pub repeatable: bool,
+}
+
+/// Makes a unary call in JSON, which JavaScript writes and reads.
+pub async fn unary(target: &Target, call: Unary<'_>, limits: &Limits) -> Result<JsValue> {
+    let headers = target.envd_headers(call.user);
+    set(&headers, "content-type", &JsValue::from_str("application/json"));
+    let body = JSON::stringify(call.message)?.into();
+    let request = request(target.envd_url(), call.doing, call.method, headers, body, call.repeatable);
+    send(&target.client, &request, Want::Text, limits).await?.json()
+}
+
+/// Sends input as bytes where the platform's envd takes them so. Never repeated: input typed twice is not the same input.
+pub async fn send_input(target: &Target, message: &process::SendInputRequest, limits: &Limits) -> Result<()> {
+    let headers = target.envd_headers(None);
+    let (content_type, body) = match target.client.codec.get() {
+        Codec::Proto => ("application/proto", Uint8Array::from(&*message.encode_to_vec()).into()),
+        Codec::Json => ("application/json", JSON::stringify(&json::send_input(message))?.into()),
+    };
+    set(&headers, "content-type", &JsValue::from_str(content_type));
+    let request = request(target.envd_url(), Doing::Process, "/process.Process/SendInput", headers, body, false);
+    send(&target.client, &request, Want::Nothing, limits).await.map(drop)
+}
+
+/// What opens a stream.
+pub enum Opening {
+    Start(StartRequest),
+    Connect(ConnectRequest),
+    Watch(WatchDirRequest),
+}
+
+impl Opening {
+    fn method(&self) -> &'static str {
+        match self {
+            Self::Start(_) => "/process.Process/Start",
+            Self::Connect(_) => "/process.Process/Connect",
+            Self::Watch(_) => "/filesystem.Filesystem/WatchDir",
+        }
+    }
+
+    fn doing(&self) -> Doing {
+        match self {
+            Self::Start(_) | Self::Connect(_) => Doing::Process,
+            Self::Watch(_) => Doing::Filesystem,
+        }
+    }
+
+    fn message(&self, codec: Codec) -> Result<Vec<u8>> {
+        let object = match (codec, self) {
+            (Codec::Proto, Self::Start(message)) => return Ok(message.encode_to_vec()),
+            (Codec::Proto, Self::Connect(message)) => return Ok(message.encode_to_vec()),
+            (Codec::Proto, Self::Watch(message)) => return Ok(message.encode_to_vec()),
+            (Codec::Json, Self::Start(message)) => json::start(message),
+            (Codec::Json, Self::Connect(message)) => json::connect(message),
+            (Codec::Json, Self::Watch(message)) => json::watch(message),
+        };
+        Ok(String::from(JSON::stringify(&object)?).into_bytes())
+    }
+}
+
+/// Opens a stream. `timeout` in ms goes to the server, which ends the process with it.
+pub async fn open(
+    target: &Target,
+    opening: &Opening,
+    user: Option<&str>,
+    timeout: Option<f64>,
+    limits: &Limits,
+) -> Result<EventStream> {
+    let (base, slot) = slots::acquire(&target.sandbox_url, target.envd_url())?;
+    let codec = target.client.codec.get();
+    let (exchange, codec) = match open_as(target, &base, opening, user, timeout, codec, limits).await {
+        Err(fault) if fault.status() == Some(415) => {
+            let other = codec.other();
+            let exchange = open_as(target, &base, opening, user, timeout, other, limits).await?;
+            target.client.codec.set(other);
+            (exchange, other)
+        }
+        opened => (opened?, codec),
+    };
+    EventStream::new(exchange, opening.doing(), codec == Codec::Json, slot)
+}
+
+async fn open_as(
+    target: &Target,
+    base: &str,
+    opening: &Opening,
+    user: Option<&str>,
+    timeout: Option<f64>,
+    codec: Codec,
+    limits: &Limits,
+) -> Result<Exchange> {
+    let headers = target.envd_headers(user);
+    let content_type = match codec {
+        Codec::Proto => "application/connect+proto",
+        Codec::Json => "application/connect+json",
+    };
+    set(&headers, "content-type", &JsValue::from_str(content_type));
+    set(&headers, "keepalive-ping-interval", &JsValue::from_str(&decimal(KEEPALIVE_SECONDS.into())));
+    // A timeout of 0 would be an immediate deadline, and the process would run on; more digits than ten are refused.
+    if let Some(ms) = timeout.filter(|ms| *ms >= 1.0 && *ms <= 9_999_999_999.0) {
+        set(&headers, "connect-timeout-ms", &JsValue::from_str(&decimal(ms.ceil() as u64)));
+    }
+    let mut body = Vec::new();
+    write_envelope(&mut body, 0, &opening.message(codec)?);
+    let body = Uint8Array::from(&*body).into();
+    // Starting is never repeated; listening and watching are, but whoever does that also starts anew what it knows.
+    let repeatable = !matches!(opening, Opening::Start(_));
+    let request = request(base, opening.doing(), opening.method(), headers, body, repeatable);
+    send(&target.client, &request, Want::Open, limits).await.map(|reply| reply.exchange)
+}
+
+fn request<'a>(base: &'a str, doing: Doing, path: &'a str, headers: Object, body: JsValue, repeatable: bool) -> Request<'a> {
+    Request { doing, method: "POST", base, path, query: "", headers, body, repeatable, fresh: false }
+}
+
+/// What a stream that was cut off means.
+pub fn cut_off() -> Fault {
+    Fault::Network { begun: true, cause: JsValue::UNDEFINED }
+}
+
+// The methods above spell the services out; these keep them the same as everyone else's.
+const _: () = {
+    assert!(matches!(process::SERVICE.as_bytes(), b"process.Process"));
+    assert!(matches!(filesystem::SERVICE.as_bytes(), b"filesystem.Filesystem"));
+};

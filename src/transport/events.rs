@@ -1,0 +1,212 @@
+//! A server stream under way: chunks in, messages out, and an end that is told apart from a cut.
+
+use super::connect::{KEEPALIVE_SECONDS, cut_off};
+use super::fetch::Exchange;
+use super::guard::{Guard, Ticker, Timer};
+use super::json;
+use super::runtime::ignore;
+use super::slots::Slot;
+use crate::error::{Answer, Fault, Result, Thrown};
+use crate::protocol::connect::Code;
+use crate::protocol::envelope::EnvelopeReader;
+use crate::protocol::events::Malformed;
+use crate::protocol::failure::{Class, Doing, short_message};
+use js_sys::{Reflect, Uint8Array};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::spawn_local;
+use web_sys::ReadableStreamDefaultReader;
+
+/// How often silence is looked at, in ms. A connection is dead after the fifth look without a byte: more than twice the keepalive interval.
+const LOOK_EVERY: f64 = KEEPALIVE_SECONDS as f64 * 500.0;
+const LOOKS: u32 = 5;
+
+/// How long the end of a stream is waited for once nothing more is wanted of it, in ms.
+const DRAIN_TIMEOUT: f64 = 2_000.0;
+
+/// A server stream. Dropping it closes the request on the server.
+pub struct EventStream {
+    reader: ReadableStreamDefaultReader,
+    envelopes: RefCell<EnvelopeReader>,
+    exchange: Exchange,
+    doing: Doing,
+    /// Whether messages are JSON.
+    pub json: bool,
+    /// Ends the wait for the next chunk, for good.
+    pub guard: Rc<Guard>,
+    cancelled: Cell<bool>,
+    silence: Rc<Silence>,
+    _ticker: Ticker,
+    _slot: Slot,
+}
+
+impl EventStream {
+    pub fn new(exchange: Exchange, doing: Doing, json: bool, slot: Slot) -> Result<Self> {
+        // An answer without a body has no end-of-stream message either.
+        let body = exchange.response.body().ok_or_else(cut_off)?;
+        let reader = body.get_reader().unchecked_into();
+        let (guard, silence) = (Guard::new(), Rc::new(Silence { waiting: Cell::new(false), looks: Cell::new(0) }));
+        Ok(Self {
+            reader,
+            envelopes: RefCell::default(),
+            exchange,
+            doing,
+            json,
+            _ticker: silence.watch(&guard),
+            guard,
+            cancelled: Cell::new(false),
+            silence,
+            _slot: slot,
+        })
+    }
+
+    /// Shows `visit` the next whole message, if one is here; it stays unless `visit` says that it is taken.
+    ///
+    /// `Ok(None)` when more bytes are needed, or at the end: see [`Self::ended`].
+    pub fn visit<R>(&self, visit: impl FnOnce(&[u8]) -> core::result::Result<(bool, R), Malformed>) -> Result<Option<R>> {
+        let visited = {
+            let envelopes = self.envelopes.borrow();
+            match envelopes.peek().map_err(|_| self.unreadable())? {
+                None => return Ok(None),
+                Some(envelope) if envelope.is_compressed() => return Err(self.unreadable()),
+                Some(envelope) if envelope.is_end_stream() => Err(self.trailer(envelope.payload)),
+                Some(envelope) => Ok(visit(envelope.payload)),
+            }
+        };
+        let taken = match visited {
+            // The trailer: the stream has ended, well or not.
+            Err(outcome) => {
+                self.advance();
+                self.exchange.finish();
+                // Reading the body's end gives the connection back; there is nothing left to cancel.
+                self.cancelled.set(true);
+                ignore(&self.reader.read());
+                return match outcome {
+                    Some(fault) => Err(fault),
+                    None => Ok(None),
+                };
+            }
+            Ok(visited) => visited.map_err(|_| self.unreadable())?,
+        };
+        if taken.0 {
+            self.advance();
+        }
+        Ok(Some(taken.1))
+    }
+
+    fn advance(&self) {
+        // What was peeked at is there, so this gives it and no error.
+        let _ = self.envelopes.borrow_mut().next_envelope();
+    }
+
+    /// Whether the end-of-stream message came.
+    pub fn ended(&self) -> bool {
+        self.envelopes.borrow().ended()
+    }
+
+    /// Waits for more bytes.
+    ///
+    /// # Errors
+    /// A lost connection when the body ends without an end-of-stream message, or falls silent.
+    pub async fn fill(&self) -> Result<()> {
+        self.silence.looks.set(0);
+        self.silence.waiting.set(true);
+        let read = self.guard.promise(self.reader.read()).await;
+        self.silence.waiting.set(false);
+        let read = read.map_err(|stop| match stop.into() {
+            Fault::Network { cause, .. } => Fault::Network { begun: true, cause },
+            fault => fault,
+        })?;
+        let chunk = Reflect::get(&read, &JsValue::from_str("value"))?;
+        match chunk.dyn_into::<Uint8Array>() {
+            Ok(chunk) => {
+                self.envelopes.borrow_mut().fill_with(chunk.length() as usize, |room| chunk.copy_to(room));
+                Ok(())
+            }
+            Err(_) => {
+                self.exchange.finish();
+                Err(cut_off())
+            }
+        }
+    }
+
+    /// Reads what is left in the background, so that the connection can be used again. A server that does not end the stream is not waited for.
+    pub fn drain(stream: Rc<Self>) {
+        spawn_local(async move {
+            let guard = stream.guard.clone();
+            let _timer = Timer::start(DRAIN_TIMEOUT, move || guard.fire(JsValue::UNDEFINED));
+            loop {
+                match stream.visit(|_| Ok((true, ()))) {
+                    Ok(Some(())) => {}
+                    Ok(None) if !stream.ended() => {
+                        if stream.fill().await.is_err() {
+                            break;
+                        }
+                    }
+                    _ => break,
+                }
+            }
+        });
+    }
+
+    /// Stops reading and closes the request. The source is cancelled once, however often this is called.
+    pub fn cancel(&self) {
+        if self.cancelled.replace(true) {
+            return;
+        }
+        ignore(&self.reader.cancel());
+    }
+
+    /// What the end-of-stream message says, when it is an error.
+    fn trailer(&self, payload: &[u8]) -> Option<Fault> {
+        let Ok(trailer) = json::parse(payload) else { return Some(self.unreadable()) };
+        let error = json::get(&trailer, "error");
+        if !error.is_object() {
+            return None;
+        }
+        let code = json::get(&error, "code").as_string().and_then(|name| Code::from_name(&name)).unwrap_or(Code::Unknown);
+        let message = json::get(&error, "message").as_string().and_then(|message| short_message(&message));
+        Some(Fault::Answer(Answer {
+            doing: self.doing,
+            status: 200,
+            code: Some(code),
+            message,
+            retry_after: None,
+            gateway: None,
+            repeated: false,
+        }))
+    }
+
+    /// The server broke the protocol; the stream cannot be read on.
+    fn unreadable(&self) -> Fault {
+        Thrown::new(Class::SandboxConnection, "The sandbox sent something that is no message of its protocol.")
+            .suggestion("Check that sandboxUrl leads to the sandbox and not to another server.")
+            .into()
+    }
+}
+
+/// Finds a connection dead on which nothing came during a wait for several looks in a row. Looks are counted and the clock is not read, so
+/// that a computer that slept does not find its streams dead on waking.
+struct Silence {
+    waiting: Cell<bool>,
+    looks: Cell<u32>,
+}
+
+impl Silence {
+    fn watch(self: &Rc<Self>, guard: &Rc<Guard>) -> Ticker {
+        let (silence, guard) = (self.clone(), guard.clone());
+        Ticker::start(LOOK_EVERY, move || {
+            if silence.waiting.get() && silence.looks.replace(silence.looks.get() + 1) + 1 == LOOKS {
+                let message = "The connection fell silent: not even a keepalive came.";
+                guard.fire(Thrown::new(Class::SandboxConnection, message).build());
+            }
+        })
+    }
+}
+
+impl Drop for EventStream {
+    fn drop(&mut self) {
+        self.cancel();
+    }
+}

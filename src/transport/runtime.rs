@@ -1,0 +1,49 @@
+//! What the runtime offers, and what kind it is.
+
+use js_sys::{Function, Promise};
+use wasm_bindgen::prelude::*;
+
+#[wasm_bindgen]
+extern "C" {
+    #[wasm_bindgen(js_name = setTimeout)]
+    pub fn set_timeout(callback: &Function, ms: f64) -> JsValue;
+    #[wasm_bindgen(js_name = clearTimeout)]
+    pub fn clear_timeout(id: &JsValue);
+    #[wasm_bindgen(js_name = setInterval)]
+    pub fn set_interval(callback: &Function, ms: f64) -> JsValue;
+    #[wasm_bindgen(js_name = clearInterval)]
+    pub fn clear_interval(id: &JsValue);
+    #[wasm_bindgen(js_name = fetch, catch)]
+    pub fn global_fetch(url: &str, init: &JsValue) -> Result<Promise, JsValue>;
+    #[wasm_bindgen(js_namespace = performance)]
+    pub fn now() -> f64;
+}
+
+#[wasm_bindgen(module = "/src/js/runtime.js")]
+extern "C" {
+    #[wasm_bindgen(js_name = runtimeKind)]
+    fn runtime_kind() -> u8;
+    #[wasm_bindgen(js_name = isHttpPage)]
+    pub fn is_http_page() -> bool;
+    /// Lets a promise go: a rejection that nobody handles would be reported.
+    pub fn ignore(promise: &Promise);
+    pub fn environment(name: &str) -> Option<String>;
+    pub fn log(logger: &JsValue, failed: bool, method: &str, path: &str, status: u16, ms: f64);
+    #[wasm_bindgen(js_name = retryAfterMs)]
+    pub fn retry_after_ms(value: &str) -> Option<f64>;
+}
+
+/// Whether this is a page or a worker of one.
+pub fn is_browser() -> bool {
+    runtime_kind() == 0
+}
+
+/// Whether this is an edge worker.
+pub fn is_edge() -> bool {
+    runtime_kind() == 2
+}
+
+/// Whether a request's body may be a stream.
+pub fn streams_uploads() -> bool {
+    runtime_kind() != 0
+}

@@ -1,0 +1,243 @@
+// The package around the client: when the module is loaded, from where, in which runtimes.
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import type { Browser } from "puppeteer-core";
+import { build, createServer } from "vite";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { launchChromium, openPage } from "../support/browser.ts";
+import { servePages } from "../support/pages.ts";
+
+const dist = fileURLToPath(new URL("../../pkg/dist", import.meta.url));
+const run = promisify(execFile);
+
+/** Runs a script in a Node of its own, below this folder so that the package is found, and gives what it printed as JSON. */
+async function inNode(script: string, type: "module" | "commonjs" = "module"): Promise<unknown> {
+  const { stdout } = await run(process.execPath, [`--input-type=${type}`, "--eval", script], { cwd: import.meta.dirname });
+  return JSON.parse(stdout);
+}
+
+/** Counts how often a module is made, whichever way. */
+const COUNT = `
+  let loads = 0;
+  for (const name of ["instantiate", "instantiateStreaming", "compile"]) {
+    const real = WebAssembly[name];
+    WebAssembly[name] = (...args) => { loads += 1; return real(...args); };
+  }
+`;
+const ATTACH = `Sandbox.attach({ sandboxId: "i1", sandboxUrl: "https://sandbox.test/{port}" })`;
+
+describe("in Node", () => {
+  test("importing loads nothing, and calls at the same time load once", async () => {
+    const result = await inNode(`${COUNT}
+      const { Sandbox, init } = await import("agent-sandbox-web");
+      const imported = loads;
+      const pages = Sandbox.list({ apiKey: "x" });
+      const listed = loads;
+      await Promise.all([${ATTACH}, ${ATTACH}, init(), init()]);
+      await init();
+      const sandbox = await ${ATTACH};
+      console.log(JSON.stringify({ imported, listed, loads, hasNext: pages.hasNext, url: sandbox.getUrl(80), same: sandbox instanceof Sandbox }));
+    `);
+    expect(result).toEqual({ imported: 0, listed: 0, loads: 1, hasNext: true, url: "https://sandbox.test/80", same: true });
+  });
+
+  test("require() works", async () => {
+    const result = await inNode(
+      `const { Sandbox } = require("agent-sandbox-web");
+       ${ATTACH}.then((sandbox) => console.log(JSON.stringify(sandbox.id)));`,
+      "commonjs",
+    );
+    expect(result).toBe("i1");
+  });
+
+  test("the manual entry says what to do, takes bytes, a module or a URL, and can be tried again", async () => {
+    const result = (await inNode(`
+      const { Sandbox, init, SandboxError } = await import("agent-sandbox-web/manual");
+      const { readFile } = await import("node:fs/promises");
+      const told = await ${ATTACH}.catch((error) => ({ code: error.code, suggestion: error.suggestion, typed: error instanceof SandboxError }));
+      const listed = await Sandbox.list({ apiKey: "x" }).nextItems().catch((error) => error.code);
+      const broken = await init(new Uint8Array(8)).catch((error) => ({ code: error.code, cause: error.cause instanceof Error }));
+      const bytes = await readFile(new URL(import.meta.resolve("agent-sandbox-web/agent_sandbox_web_bg.wasm")));
+      await init(await WebAssembly.compile(bytes));
+      console.log(JSON.stringify({ told, listed, broken, id: (await ${ATTACH}).id }));
+    `)) as { told: { suggestion: string } };
+    expect(result).toMatchObject({
+      told: { code: "E0001", typed: true },
+      listed: "E0001",
+      broken: { code: "E5000", cause: true },
+      id: "i1",
+    });
+    expect(result.told.suggestion).toContain("init(");
+  });
+});
+
+test("no entry but Node's has a built-in of Node among its imports", async () => {
+  const names = (await readdir(dist)).filter((name) => name.endsWith(".js") && name !== "node.js");
+  expect(names).toEqual(expect.arrayContaining(["browser.js", "core.js", "deno.js", "edge-light.js", "manual.js", "workerd.js"]));
+  for (const name of names) {
+    const code = await readFile(join(dist, name), "utf8");
+    expect(code, name).not.toMatch(/["']node:|require\(|from ?["'](fs|path|util|crypto|url)["']/);
+    expect(code, name).not.toMatch(/^\s*await /m);
+  }
+});
+
+/** A page's script: calls the package and leaves what it saw in the document's title, or posts it from a worker. */
+const SCRIPT = `
+  import { Sandbox, SandboxError, init } from "agent-sandbox-web";
+  const report = (value) => globalThis.document ? (document.title = JSON.stringify(value)) : postMessage(value);
+  const fetched = () => performance.getEntriesByType("resource").filter(({ name }) => name.includes(".wasm")).length;
+  const before = fetched();
+  const sandbox = await Sandbox.attach({ sandboxId: "i1", sandboxUrl: "https://sandbox.test/{port}" });
+  const error = await sandbox.files.read("a\\0").catch((error) => error);
+  report({ before, after: fetched(), url: sandbox.getUrl(80), same: sandbox instanceof Sandbox, typed: error instanceof SandboxError, code: error.code });
+`;
+const EXPECTED = { before: 0, after: 1, url: "https://sandbox.test/80", same: true, typed: true, code: "E0001" };
+
+describe("in Chromium", () => {
+  let browser: Browser;
+  let project: string;
+
+  beforeAll(async () => {
+    browser = await launchChromium();
+    // A project as a user would have it: the package in node_modules, nothing configured.
+    project = await mkdtemp(join(tmpdir(), "vite-project-"));
+    await mkdir(join(project, "node_modules"));
+    await symlink(fileURLToPath(new URL("../../pkg", import.meta.url)), join(project, "node_modules/agent-sandbox-web"));
+    await writeFile(join(project, "package.json"), '{"type":"module"}');
+    await writeFile(join(project, "main.js"), SCRIPT);
+    await writeFile(join(project, "index.html"), '<!doctype html><title>…</title><script type="module" src="/main.js"></script>');
+    await writeFile(
+      join(project, "worker.html"),
+      `<!doctype html><title>…</title><script type="module">
+        const worker = new Worker(new URL("./main.js", import.meta.url), { type: "module" });
+        worker.onmessage = ({ data }) => { document.title = JSON.stringify(data); };
+      </script>`,
+    );
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await rm(project, { recursive: true, force: true });
+  });
+
+  async function seenAt(url: string): Promise<unknown> {
+    const { page, problems } = await openPage(browser, url);
+    try {
+      await page.waitForFunction('document.title.startsWith("{")', { timeout: 20_000 }).catch((error: Error) => {
+        throw new Error(`${error.message}; the page said ${problems.join("; ")}`);
+      });
+      return JSON.parse(await page.title());
+    } finally {
+      await page.close();
+    }
+  }
+
+  test("a page and a worker use the files as they are, without a bundler, under a strict policy", async () => {
+    const map = '<script type="importmap">{"imports":{"agent-sandbox-web":"/pkg/browser.js"}}</script>';
+    const pages = await servePages({
+      folders: { "/pkg/": dist },
+      texts: {
+        "/": `<!doctype html><title>…</title>${map}<script type="module" src="/main.js"></script>`,
+        "/worker": '<!doctype html><title>…</title><script type="module" src="/start.js"></script>',
+        "/main.js": SCRIPT,
+        // Import maps do not reach workers.
+        "/worker.js": SCRIPT.replace('"agent-sandbox-web"', '"/pkg/browser.js"'),
+        "/start.js": `const worker = new Worker("/worker.js", { type: "module" });
+          worker.onmessage = ({ data }) => { document.title = JSON.stringify(data); };`,
+      },
+    });
+    const strict = await servePages({
+      folders: { "/pkg/": dist },
+      headers: { "content-security-policy": "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'" },
+      texts: {
+        "/": '<!doctype html><title>…</title><script type="module" src="/main.js"></script>',
+        "/main.js": SCRIPT.replace('"agent-sandbox-web"', '"/pkg/browser.js"'),
+      },
+    });
+    try {
+      expect(await seenAt(`${pages.url}/`)).toEqual(EXPECTED);
+      expect(await seenAt(`${pages.url}/worker`)).toEqual(EXPECTED);
+      expect(await seenAt(`${strict.url}/`)).toEqual(EXPECTED);
+    } finally {
+      await Promise.all([pages.close(), strict.close()]);
+    }
+  });
+
+  test("a page where the file is missing gets a typed error, and may try again with another URL", async () => {
+    const files = Object.fromEntries(
+      await Promise.all(
+        (await filesBelow(dist))
+          .filter((name) => name.endsWith(".js"))
+          .map(async (name) => [`/pkg/${name}`, await readFile(join(dist, name), "utf8")] as const),
+      ),
+    );
+    const pages = await servePages({
+      folders: { "/elsewhere/": dist },
+      texts: {
+        ...files,
+        "/": '<!doctype html><title>…</title><script type="module" src="/main.js"></script>',
+        "/main.js": `import { Sandbox, init, NetworkError } from "/pkg/browser.js";
+          const first = await ${ATTACH}.catch((error) => error);
+          await init("/elsewhere/agent_sandbox_web_bg.wasm");
+          const sandbox = await ${ATTACH};
+          document.title = JSON.stringify({ typed: first instanceof NetworkError, code: first.code, suggestion: first.suggestion, id: sandbox.id });`,
+      },
+    });
+    try {
+      const seen = (await seenAt(`${pages.url}/`)) as { suggestion: string };
+      expect(seen).toMatchObject({ typed: true, code: "E5000", id: "i1" });
+      expect(seen.suggestion).toContain("wasm-unsafe-eval");
+    } finally {
+      await pages.close();
+    }
+  });
+
+  test("Vite builds a page and a worker with no configuration", async () => {
+    const out = join(project, "dist");
+    await build({
+      root: project,
+      logLevel: "error",
+      configFile: false,
+      worker: { format: "es" },
+      build: {
+        outDir: out,
+        target: "es2022",
+        rollupOptions: { input: [join(project, "index.html"), join(project, "worker.html")] },
+      },
+    });
+    expect((await readdir(join(out, "assets"))).filter((name) => name.endsWith(".wasm"))).toHaveLength(1);
+    const pages = await servePages({ folders: { "/": out } });
+    try {
+      expect(await seenAt(`${pages.url}/index.html`)).toEqual(EXPECTED);
+      expect(await seenAt(`${pages.url}/worker.html`)).toEqual(EXPECTED);
+    } finally {
+      await pages.close();
+    }
+  });
+
+  test("Vite serves a page and a worker in development with no configuration", async () => {
+    const server = await createServer({
+      root: project,
+      logLevel: "error",
+      configFile: false,
+      server: { port: 0, host: "127.0.0.1" },
+    });
+    await server.listen();
+    try {
+      const url = server.resolvedUrls?.local[0] ?? "";
+      expect(await seenAt(url)).toEqual(EXPECTED);
+      expect(await seenAt(`${url}worker.html`)).toEqual(EXPECTED);
+    } finally {
+      await server.close();
+    }
+  });
+});
+
+async function filesBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+}

@@ -1,0 +1,11 @@
+import type { Suite } from "../support/suite.ts";
+import { errors } from "./errors.ts";
+import { files } from "./files.ts";
+import { lifecycle } from "./lifecycle.ts";
+import { page } from "./page.ts";
+import { streams } from "./streams.ts";
+import { terminal } from "./terminal.ts";
+import { time } from "./time.ts";
+
+/** Every suite, in the order in which failures are easiest to read. */
+export const suites: Suite[] = [streams, errors, time, page, terminal, files, lifecycle];

@@ -1,0 +1,123 @@
+// What the declarations promise exists at run time, and what exists is declared.
+import { readFileSync } from "node:fs";
+import * as sdk from "agent-sandbox-web";
+import * as manual from "agent-sandbox-web/manual";
+import ts from "typescript";
+import { describe, expect, test } from "vitest";
+import { Body, fakeFetch } from "./support/fake-fetch.ts";
+import { start } from "./support/wire.ts";
+
+/** The exports by name. */
+const runtime = Object.fromEntries(Object.entries(sdk)) as Record<string, { prototype: object; code?: string }>;
+
+const file = new URL("../../pkg/dist/index.d.ts", import.meta.url);
+const source = ts.createSourceFile("index.d.ts", readFileSync(file, "utf8"), ts.ScriptTarget.ES2022, true);
+const classes = new Map<string, ts.ClassDeclaration>();
+const interfaces = new Map<string, ts.InterfaceDeclaration>();
+const values = new Set<string>();
+
+for (const statement of source.statements) {
+  if (ts.isClassDeclaration(statement) && statement.name) {
+    classes.set(statement.name.text, statement);
+    values.add(statement.name.text);
+  } else if (ts.isInterfaceDeclaration(statement)) interfaces.set(statement.name.text, statement);
+  else if (ts.isFunctionDeclaration(statement) && statement.name) values.add(statement.name.text);
+  else if (ts.isExportDeclaration(statement) && statement.exportClause && ts.isNamedExports(statement.exportClause)) {
+    for (const { name } of statement.exportClause.elements) values.add(name.text);
+  }
+}
+
+/** Classes that wasm or the package makes, and not the error classes, whose members are set by their constructor. */
+const product = [...classes].filter(([name]) => !name.endsWith("Error"));
+
+type Member = { name: string; key: string | symbol; isStatic: boolean; isMethod: boolean };
+
+function membersOf(declaration: ts.ClassDeclaration | ts.InterfaceDeclaration): Member[] {
+  const members = new Map<string, Member>();
+  for (const member of declaration.members) {
+    if (!member.name) continue;
+    const name = member.name.getText(source);
+    const isStatic =
+      ts.canHaveModifiers(member) && (ts.getModifiers(member) ?? []).some(({ kind }) => kind === ts.SyntaxKind.StaticKeyword);
+    const symbol = /^\[Symbol\.(\w+)\]$/.exec(name)?.[1] as keyof SymbolConstructor | undefined;
+    const isMethod = ts.isMethodDeclaration(member) || ts.isMethodSignature(member);
+    members.set(`${isStatic} ${name}`, {
+      name: isStatic ? `static ${name}` : name,
+      key: symbol ? (Symbol[symbol] as symbol) : name,
+      isStatic,
+      isMethod,
+    });
+  }
+  return [...members.values()];
+}
+
+function check(of: string, target: object, member: Member): void {
+  expect(member.key in target, `${of} has ${member.name}`).toBe(true);
+  if (member.isMethod)
+    expect(typeof (target as Record<string | symbol, unknown>)[member.key], `${of}.${member.name}`).toBe("function");
+}
+
+test("the exports are those that are declared", () => {
+  expect(Object.keys(sdk).sort()).toEqual([...values].sort());
+  expect(Object.keys(manual).sort()).toEqual([...values].sort());
+  expect(sdk.AsyncSandbox).toBe(sdk.Sandbox);
+});
+
+describe.each(product)("%s", (name, declaration) => {
+  const exported = runtime[name] ?? { prototype: {} };
+
+  test.each(membersOf(declaration).map((member) => [member.name, member] as const))("%s", (_, member) => {
+    if (member.isStatic) check(name, exported, member);
+    else check(name, exported.prototype, member);
+  });
+
+  test("has nothing that is not declared", () => {
+    const declared = new Set(membersOf(declaration).map(({ key, isStatic }) => (isStatic ? `static ${String(key)}` : String(key))));
+    // What wasm-bindgen adds to every class: the memory's own upkeep.
+    const generated = [
+      "constructor",
+      "free",
+      "toJSON",
+      "toString",
+      "__destroy_into_raw",
+      "__unwrap",
+      "Symbol(Symbol.dispose)",
+      "Symbol(Symbol.toStringTag)",
+    ];
+    const own = Reflect.ownKeys(exported.prototype).map(String);
+    expect(own.filter((key) => !declared.has(key) && !generated.includes(key))).toEqual([]);
+    const statics = Reflect.ownKeys(exported).map(String);
+    const builtIn = ["length", "name", "prototype", "__wrap", "__unwrap"];
+    expect(statics.filter((key) => !declared.has(`static ${key}`) && !builtIn.includes(key))).toEqual([]);
+  });
+});
+
+test("error classes stand where they are declared to stand, with a code of their own", () => {
+  const codes = new Set<string>();
+  for (const [name, declaration] of classes) {
+    if (!name.endsWith("Error")) continue;
+    const parent = declaration.heritageClauses?.[0]?.types[0]?.expression.getText(source) ?? "";
+    expect(Object.getPrototypeOf(runtime[name]), `${name} extends ${parent}`).toBe(parent === "Error" ? Error : runtime[parent]);
+    codes.add(runtime[name]?.code ?? "");
+  }
+  expect(codes.size).toBe([...classes.keys()].filter((name) => name.endsWith("Error")).length);
+});
+
+test("handles and streams have the members of their interfaces", async () => {
+  const fetch = fakeFetch((call) => (call.path.endsWith("/Start") ? new Body([start()], "stay") : undefined));
+  const sandbox = await sdk.Sandbox.attach({ sandboxId: "i1", sandboxUrl: "https://sandbox.test" }, { fetch });
+  const command = await sandbox.commands.start("x");
+  const pty = await sandbox.pty.create();
+  const terminal = await sandbox.getTerminal();
+  const inherited = membersOf(interfaces.get("ChunkStream") as ts.InterfaceDeclaration);
+  for (const [name, handle] of [
+    ["CommandHandle", command],
+    ["PtyHandle", pty],
+    ["ChunkStream", sandbox.commands.stream("x")],
+    ["ChunkStream", terminal.outputStream()],
+  ] as [string, object][]) {
+    for (const member of [...inherited, ...membersOf(interfaces.get(name) as ts.InterfaceDeclaration)]) check(name, handle, member);
+    check(name, handle, { name: "[Symbol.asyncIterator]", key: Symbol.asyncIterator, isStatic: false, isMethod: true });
+  }
+  await Promise.all([command.disconnect(), pty.disconnect(), terminal.detach()]);
+});

@@ -1,0 +1,132 @@
+import type { EntryInfo, Files } from "agent-sandbox-web";
+import { parentOf } from "./names.js";
+
+/** One row of the tree as it is drawn. */
+export type TreeRow =
+  | {
+      readonly kind: "entry";
+      readonly depth: number;
+      readonly entry: EntryInfo;
+      readonly expanded: boolean;
+      readonly loading: boolean;
+    }
+  | { readonly kind: "error"; readonly depth: number; readonly path: string; readonly error: unknown }
+  | { readonly kind: "more"; readonly depth: number; readonly path: string; readonly hidden: number };
+
+interface Folder {
+  entries?: EntryInfo[];
+  error?: unknown;
+  loading?: Promise<void>;
+  /** How many entries are drawn: a folder of a hundred thousand must not hold up the page. */
+  shown: number;
+}
+
+const STEP = 300;
+const order = new Intl.Collator(undefined, { numeric: true });
+
+/** A tree of folders that are read when they are opened. */
+export class FileTree {
+  private readonly folders = new Map<string, Folder>();
+  private readonly open = new Set<string>();
+
+  /**
+   * @param files where to read
+   * @param root the absolute path of the top folder, which is always open
+   * @param changed called when the rows have changed
+   */
+  constructor(
+    private readonly files: Files,
+    readonly root: string,
+    private readonly changed: () => void,
+  ) {}
+
+  /** The rows from top to bottom. */
+  rows(): TreeRow[] {
+    const rows: TreeRow[] = [];
+    this.collect(this.root, 0, rows);
+    return rows;
+  }
+
+  /** Whether the top folder has been read, or could not be. */
+  get ready(): boolean {
+    const top = this.folders.get(this.root);
+    return top?.entries !== undefined || top?.error !== undefined;
+  }
+
+  /** What is known of the entry at `path`. */
+  entry(path: string): EntryInfo | undefined {
+    return this.folders.get(parentOf(path))?.entries?.find((entry) => entry.path === path);
+  }
+
+  /** Opens a folder, reading it if it has not been read. */
+  async expand(path: string): Promise<void> {
+    this.open.add(path);
+    const folder = this.folders.get(path);
+    if (folder?.entries) this.changed();
+    else await this.read(path);
+  }
+
+  collapse(path: string): void {
+    this.open.delete(path);
+    this.changed();
+  }
+
+  /** Draws more entries of a long folder. */
+  showMore(path: string): void {
+    const folder = this.folders.get(path);
+    if (folder) folder.shown += STEP * 4;
+    this.changed();
+  }
+
+  /** Reads one folder anew. */
+  async read(path: string): Promise<void> {
+    const folder = this.folders.get(path) ?? { shown: STEP };
+    this.folders.set(path, folder);
+    // Two readings at once would end in either order.
+    await folder.loading;
+    folder.loading = this.load(path, folder);
+    this.changed();
+    await folder.loading;
+    delete folder.loading;
+    this.changed();
+  }
+
+  /** Reads every open folder anew. */
+  async refresh(): Promise<void> {
+    const shown = [this.root, ...this.open].filter((path) => path === this.root || this.isShown(path));
+    await Promise.all(shown.map((path) => this.read(path)));
+  }
+
+  private async load(path: string, folder: Folder): Promise<void> {
+    try {
+      const entries = await this.files.list(path);
+      folder.entries = [...entries].sort(
+        (a, b) => Number(b.type === "directory") - Number(a.type === "directory") || order.compare(a.name, b.name),
+      );
+      delete folder.error;
+    } catch (error) {
+      folder.error = error;
+      delete folder.entries;
+    }
+  }
+
+  private isShown(path: string): boolean {
+    for (let at = path; at !== this.root; at = parentOf(at)) if (!this.open.has(at) || !this.entry(at)) return false;
+    return true;
+  }
+
+  private collect(path: string, depth: number, rows: TreeRow[]): void {
+    const folder = this.folders.get(path);
+    if (!folder) return;
+    if (folder.error !== undefined) rows.push({ kind: "error", depth, path, error: folder.error });
+    if (!folder.entries) return;
+    for (const entry of folder.entries.slice(0, folder.shown)) {
+      const expanded = entry.type === "directory" && this.open.has(entry.path);
+      const loading = expanded && this.folders.get(entry.path)?.loading !== undefined;
+      rows.push({ kind: "entry", depth, entry, expanded, loading });
+      if (expanded) this.collect(entry.path, depth + 1, rows);
+    }
+    const hidden = folder.entries.length - folder.shown;
+    if (hidden > 0) rows.push({ kind: "more", depth, path, hidden });
+  }
+}

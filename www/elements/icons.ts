@@ -1,0 +1,43 @@
+import { html, type TemplateResult } from "lit";
+
+const PATHS = {
+  add: "M12 5v14M5 12h14",
+  back: "M15 6l-6 6 6 6",
+  bell: "M12 4a5 5 0 0 0-5 5v4l-2 3h14l-2-3V9a5 5 0 0 0-5-5zM10 19a2 2 0 0 0 4 0",
+  chevron: "M9 6l6 6-6 6",
+  close: "M6 6l12 12M18 6L6 18",
+  command: "M13 5l-8 8h6l-1 6 8-8h-6z",
+  copy: "M9 9h10v10H9zM5 15V5h10",
+  download: "M12 4v11m-4-4 4 4 4-4M5 19h14",
+  error: "M12 8v5m0 3h.01M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18z",
+  file: "M7 3h7l4 4v14H7zM14 3v4h4",
+  files: "M4 6h5l2 2h9v11H4z",
+  folder: "M4 6h5l2 2h9v11H4z",
+  link: "M10 14l9-9m0 0h-6m6 0v6M18 14v5H5V6h5",
+  menu: "M4 7h16M4 12h16M4 17h16",
+  moon: "M19 14.5A8 8 0 0 1 9.5 5a7.5 7.5 0 1 0 9.500 9.500z",
+  newFile: "M7 3h7l4 4v4M14 3v4h4M7 3v18h5M17 14v7M13.500 17.500h7",
+  newFolder: "M4 19V6h5l2 2h9v4M4 19h8M17 14v7M13.500 17.500h7",
+  other: "M12 4l7 4v8l-7 4-7-4V8z",
+  power: "M12 4v8M7 7a7 7 0 1 0 10 0",
+  rename: "M4 20l1-4L16 5l3 3L8 19z",
+  refresh: "M19 6v5h-5M5 18v-5h5M18.500 11A7 7 0 0 0 6 8.500M5.500 13A7 7 0 0 0 18 15.500",
+  run: "M8 5l11 7-11 7z",
+  save: "M5 5h11l3 3v11H5zM8 5v5h7V5M8 19v-5h8v5",
+  stop: "M7 7h10v10H7z",
+  sun: "M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 3v2M12 19v2M3 12h2M19 12h2M5.600 5.600 7 7M17 17l1.400 1.400M18.400 5.600 17 7M7 17l-1.400 1.400",
+  terminal: "M5 8l4 4-4 4M11 16h8",
+  time: "M12 7v5l3 2M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18z",
+  trash: "M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13",
+  up: "M12 19V6m-5 5 5-5 5 5",
+  upload: "M12 20V9m-4 4 4-4 4 4M5 5h14",
+  warning: "M12 4 2.500 20h19zM12 10v4m0 3h.01",
+} as const;
+
+/** The name of an icon. */
+export type IconName = keyof typeof PATHS;
+
+/** An icon, drawn in the text's colour. It says nothing to screen readers: whatever holds it needs a label. */
+export function icon(name: IconName): TemplateResult {
+  return html`<svg class="icon" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d=${PATHS[name]}></path></svg>`;
+}

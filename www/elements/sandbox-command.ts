@@ -1,0 +1,365 @@
+import type { CommandHandle, Sandbox } from "agent-sandbox-web";
+import { css, html, LitElement, nothing } from "lit";
+import { customElement, property, query, state } from "lit/decorators.js";
+import { repeat } from "lit/directives/repeat.js";
+import { OutputLines } from "./ansi.js";
+import { duration } from "./format.js";
+import { icon } from "./icons.js";
+import type { SandboxOutput } from "./sandbox-output.js";
+import { base, emptyState } from "./styles.js";
+import "./sandbox-error.js";
+import "./sandbox-output.js";
+
+const KEPT_LINES = 5000;
+const KEPT_RUNS = 20;
+// Characters read ahead of the drawing; beyond that, reading waits for a frame.
+const UNDRAWN_LIMIT = 512 * 1024;
+// After a stop, how long the end may take to arrive: a grandchild can hold the output open for ever.
+const STOP_PATIENCE_MS = 1500;
+
+interface Run {
+  readonly id: number;
+  readonly command: string;
+  readonly startedAt: number;
+  readonly output: OutputLines;
+  endedAt?: number;
+  exitCode?: number;
+  /** The end in words, such as `signal: killed`. */
+  note?: string;
+  error?: unknown;
+  stopping?: boolean;
+  handle?: CommandHandle;
+}
+
+/**
+ * A box to run commands in, with their output as it comes.
+ *
+ * @fires command-end - a command has ended, or could not be started
+ */
+@customElement("sandbox-command")
+export class SandboxCommand extends LitElement {
+  static override styles = [
+    base,
+    emptyState,
+    css`
+      :host {
+        display: flex;
+        flex-direction: column;
+        min-height: 0;
+        background: var(--sb-surface);
+      }
+      .runs {
+        flex: 1;
+        min-height: 0;
+        overflow: auto;
+        overflow-anchor: none;
+      }
+      .run {
+        padding: 8px 12px 10px;
+        border-bottom: 1px solid var(--sb-border);
+      }
+      .head {
+        display: flex;
+        align-items: flex-start;
+        gap: 8px;
+      }
+      .prompt {
+        color: var(--sb-accent);
+        user-select: none;
+      }
+      .text {
+        flex: 1;
+        min-width: 0;
+        margin: 0;
+        font: 600 12px / 1.5 var(--sb-mono);
+        white-space: pre-wrap;
+        overflow-wrap: anywhere;
+      }
+      .end {
+        display: inline-flex;
+        align-items: center;
+        gap: 6px;
+        flex: none;
+        min-height: 18px;
+        color: var(--sb-muted);
+        font-size: 12px;
+        font-variant-numeric: tabular-nums;
+      }
+      .badge {
+        padding: 0 6px;
+        border: 1px solid color-mix(in srgb, currentcolor 45%, transparent);
+        border-radius: 9px;
+        font-weight: 500;
+      }
+      .badge.ok {
+        color: var(--sb-ok);
+      }
+      .badge.failed {
+        color: var(--sb-danger);
+      }
+      sandbox-output {
+        margin-top: 4px;
+      }
+      sandbox-error {
+        margin-top: 8px;
+      }
+      form {
+        display: flex;
+        align-items: flex-end;
+        gap: 8px;
+        padding: 8px 12px;
+        border-top: 1px solid var(--sb-border);
+        background: var(--sb-bg);
+      }
+      textarea {
+        flex: 1;
+        min-width: 0;
+        max-height: 30vh;
+        resize: none;
+        field-sizing: content;
+        font-family: var(--sb-mono);
+        font-size: 12px;
+        line-height: 20px;
+      }
+      form .button {
+        width: 84px;
+        min-height: 30px;
+      }
+      @media (pointer: coarse) {
+        /* A smaller field makes phones zoom in. */
+        textarea {
+          font-size: 16px;
+        }
+      }
+    `,
+  ];
+
+  /** The sandbox to run in. */
+  @property({ attribute: false }) sandbox: Sandbox | undefined;
+  @state() private runs: readonly Run[] = [];
+  @state() private running: Run | undefined;
+  @query("textarea") private field!: HTMLTextAreaElement;
+  @query(".runs") private scroller!: HTMLElement;
+  private readonly history: string[] = [];
+  private historyAt = 0;
+  private draft = "";
+  private counter = 0;
+  private clock: ReturnType<typeof setInterval> | undefined;
+
+  override disconnectedCallback() {
+    super.disconnectedCallback();
+    clearInterval(this.clock);
+    void this.stop();
+  }
+
+  override willUpdate(changed: Map<PropertyKey, unknown>) {
+    if (!changed.has("sandbox") || changed.get("sandbox") === undefined) return;
+    void this.stop();
+    this.runs = [];
+  }
+
+  /** Puts the cursor into the box. */
+  override focus() {
+    this.field?.focus();
+  }
+
+  override render() {
+    const { running } = this;
+    return html`
+      <div class="runs" tabindex="0" role="region" aria-label="Commands and their output">
+        ${
+          this.runs.length === 0
+            ? html`<div class="empty">
+                ${icon("command")}
+                <h2>Run a command</h2>
+                <p>It runs in <span class="mono">bash</span> in the home folder. Output appears here as it comes.</p>
+              </div>`
+            : repeat(
+                this.runs,
+                (run) => run.id,
+                (run) => this.renderRun(run),
+              )
+        }
+      </div>
+      <form @submit=${this.submit}>
+        <textarea class="field" rows="1" aria-label="Command" placeholder="Command, such as  ls -la" spellcheck="false"
+          autocapitalize="off" autocomplete="off" @keydown=${this.key}></textarea>
+        ${
+          running
+            ? html`<button type="button" class="button" ?disabled=${running.stopping} @click=${() => this.stop()}>
+                ${icon("stop")}Stop
+              </button>`
+            : html`<button class="button primary" ?disabled=${!this.sandbox}>${icon("run")}Run</button>`
+        }
+      </form>
+    `;
+  }
+
+  private renderRun(run: Run) {
+    return html`
+      <section class="run">
+        <div class="head">
+          <span class="mono prompt" aria-hidden="true">$</span>
+          <h3 class="text">${run.command}</h3>
+          <span class="end" role="status">${this.renderEnd(run)}</span>
+        </div>
+        <sandbox-output data-run=${run.id} .lines=${run.output}></sandbox-output>
+        ${
+          run.error === undefined
+            ? nothing
+            : html`<sandbox-error .error=${run.error}>
+          <button class="button" @click=${() => this.start(run.command)} ?disabled=${this.running !== undefined}>Run again</button>
+        </sandbox-error>`
+        }
+      </section>
+    `;
+  }
+
+  private renderEnd(run: Run) {
+    const time = html`<span>${duration((run.endedAt ?? performance.now()) - run.startedAt)}</span>`;
+    if (run.endedAt === undefined) return html`<span class="spinner"></span>${run.stopping ? "stopping" : "running"} ${time}`;
+    if (run.exitCode === undefined) return html`<span class="badge failed">${run.note ?? "failed"}</span>${time}`;
+    const ok = run.exitCode === 0;
+    // A signal has no exit code: its words say it all.
+    const words = run.exitCode < 0 && run.note ? run.note : `exit ${run.exitCode}`;
+    return html`<span class="badge ${ok ? "ok" : "failed"}">${words}</span>${time}`;
+  }
+
+  private key(event: KeyboardEvent) {
+    if (event.isComposing) return;
+    const { field } = this;
+    if (event.key === "Enter" && !event.shiftKey) {
+      event.preventDefault();
+      this.submit(event);
+    } else if (event.key === "ArrowUp" && !field.value.slice(0, field.selectionStart).includes("\n")) {
+      this.recall(event, -1);
+    } else if (event.key === "ArrowDown" && !field.value.slice(field.selectionEnd).includes("\n")) {
+      this.recall(event, 1);
+    }
+  }
+
+  private recall(event: KeyboardEvent, step: number) {
+    const at = this.historyAt + step;
+    if (at < 0 || at > this.history.length) return;
+    event.preventDefault();
+    if (this.historyAt === this.history.length) this.draft = this.field.value;
+    this.historyAt = at;
+    this.field.value = this.history[at] ?? this.draft;
+    this.field.setSelectionRange(this.field.value.length, this.field.value.length);
+  }
+
+  private submit(event: Event) {
+    event.preventDefault();
+    const command = this.field.value;
+    if (command.trim() === "" || this.running || !this.sandbox) return;
+    this.field.value = "";
+    if (this.history.at(-1) !== command) this.history.push(command);
+    this.historyAt = this.history.length;
+    void this.start(command);
+  }
+
+  private async start(command: string): Promise<void> {
+    const { sandbox } = this;
+    if (!sandbox || this.running) return;
+    this.counter += 1;
+    const run: Run = { id: this.counter, command, startedAt: performance.now(), output: new OutputLines(KEPT_LINES) };
+    this.running = run;
+    this.runs = [...this.runs, run].slice(-KEPT_RUNS);
+    this.clock = setInterval(() => this.requestUpdate(), 500);
+    await this.updateComplete;
+    this.scroller.scrollTop = this.scroller.scrollHeight;
+    try {
+      const handle = await sandbox.commands.start(command, { timeoutMs: 0 });
+      run.handle = handle;
+      if (run.stopping) void this.stop();
+      await this.read(run, handle);
+    } catch (error) {
+      if (run.endedAt === undefined) run.error = error;
+    } finally {
+      this.finish(run);
+    }
+  }
+
+  private async read(run: Run, handle: CommandHandle): Promise<void> {
+    let undrawn = 0;
+    let frame: Promise<void> | undefined;
+    for await (const chunk of handle) {
+      if (run.endedAt !== undefined) return;
+      if (chunk.type === "exit") {
+        run.exitCode = chunk.exitCode;
+        if (chunk.error !== undefined) run.note = chunk.error;
+        continue;
+      }
+      run.output.write(chunk.data, chunk.type);
+      undrawn += chunk.data.length;
+      frame ??= nextFrame().then(() => {
+        frame = undefined;
+        undrawn = 0;
+        this.draw(run);
+      });
+      if (undrawn > UNDRAWN_LIMIT) await frame;
+    }
+  }
+
+  /** Ends the running command. */
+  private async stop(): Promise<void> {
+    const run = this.running;
+    if (!run) return;
+    run.stopping = true;
+    this.requestUpdate();
+    const { handle } = run;
+    // Not started yet: `start` stops it as soon as there is something to stop.
+    if (!handle) return;
+    try {
+      await handle.kill();
+    } catch (error) {
+      run.error ??= error;
+    }
+    setTimeout(() => {
+      if (run.endedAt !== undefined) return;
+      run.note = "stopped";
+      this.finish(run);
+      void handle.disconnect().catch(() => {});
+    }, STOP_PATIENCE_MS);
+  }
+
+  private finish(run: Run): void {
+    if (run.endedAt !== undefined) return;
+    run.endedAt = performance.now();
+    if (run.exitCode === undefined && run.stopping) run.note = "stopped";
+    delete run.handle;
+    if (this.running === run) {
+      this.running = undefined;
+      clearInterval(this.clock);
+    }
+    this.draw(run);
+    this.requestUpdate();
+    this.dispatchEvent(new CustomEvent("command-end"));
+  }
+
+  private draw(run: Run): void {
+    const { scroller } = this;
+    const view = this.renderRoot.querySelector<SandboxOutput>(`sandbox-output[data-run="${run.id}"]`);
+    if (!view || !scroller) return;
+    const follow = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 40;
+    view.draw();
+    if (follow) scroller.scrollTop = scroller.scrollHeight;
+  }
+}
+
+/** The next frame, or a moment later in a tab that is not drawn: there frames never come, but output must still be read. */
+function nextFrame(): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, 250);
+    requestAnimationFrame(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "sandbox-command": SandboxCommand;
+  }
+}

@@ -1,0 +1,184 @@
+import type { Sandbox } from "agent-sandbox-web";
+import { html, LitElement, nothing, type PropertyValues } from "lit";
+import { customElement, property, query, state } from "lit/decorators.js";
+import { repeat } from "lit/directives/repeat.js";
+import { consoleStyles } from "./console-styles.js";
+import { icon } from "./icons.js";
+import type { SandboxFiles } from "./sandbox-files.js";
+import type { SandboxTerminal } from "./sandbox-terminal.js";
+import { base } from "./styles.js";
+import "./sandbox-command.js";
+import "./sandbox-files.js";
+import "./sandbox-terminal.js";
+
+/** What can be looked at: the files, the command box, or the terminal of this number. */
+type View = "files" | "command" | number;
+
+const NARROW = 720;
+const STEP = 24;
+
+/**
+ * Everything one does with a sandbox: files with an editor above, commands and terminals in tabs below; where there is little room,
+ * one of them at a time.
+ */
+@customElement("sandbox-console")
+export class SandboxConsole extends LitElement {
+  static override styles = [base, consoleStyles];
+
+  /** The sandbox to work in. */
+  @property({ attribute: false }) sandbox: Sandbox | undefined;
+  @state() private view: View = "command";
+  @state() private terminals: readonly number[] = [1];
+  @state() private narrow = false;
+  @state() private panelHeight = 0;
+  @query("sandbox-files") private files!: SandboxFiles;
+  private counter = 1;
+  private readonly sizes = new ResizeObserver(([entry]) => this.measured(entry?.contentRect));
+
+  /** Whether a file has changes that are not saved. */
+  get dirty(): boolean {
+    return this.files?.dirty ?? false;
+  }
+
+  override connectedCallback() {
+    super.connectedCallback();
+    this.sizes.observe(this);
+  }
+
+  override disconnectedCallback() {
+    super.disconnectedCallback();
+    this.sizes.disconnect();
+  }
+
+  protected override willUpdate(changed: PropertyValues<this>) {
+    if (!changed.has("sandbox")) return;
+    this.counter = 1;
+    this.terminals = [1];
+    this.view = "command";
+  }
+
+  override render() {
+    const { sandbox, narrow } = this;
+    const view = this.shown;
+    return html`
+      <div class="layout ${narrow ? "narrow" : "wide"}" style="--panel: ${this.panelHeight}px">
+        <sandbox-files class="view" .sandbox=${sandbox} ?hidden=${narrow && view !== "files"}></sandbox-files>
+        ${narrow ? nothing : this.renderSplitter()}
+        <div class="bar">
+          <div class="tabs" role="tablist" aria-label="Views" @keydown=${this.key}>
+            ${narrow ? this.renderTab("files", "Files", "files") : nothing} ${this.renderTab("command", "Command", "command")}
+            ${repeat(
+              this.terminals,
+              (id) => id,
+              (id) => this.renderTab(id, `Terminal ${id}`, "terminal"),
+            )}
+          </div>
+          <button class="icon-button" aria-label="New terminal" title="New terminal" @click=${this.addTerminal}>${icon("add")}</button>
+        </div>
+        <div class="panel" role="tabpanel" aria-label=${typeof view === "number" ? `Terminal ${view}` : "Command"} ?hidden=${view === "files"}>
+          <sandbox-command class="view" .sandbox=${sandbox} ?hidden=${view !== "command"} @command-end=${() => this.files.refresh()}></sandbox-command>
+          ${repeat(
+            this.terminals,
+            (id) => id,
+            (id) => html`<sandbox-terminal class="view" data-id=${id} label=${`Terminal ${id}`} .sandbox=${sandbox}
+              ?active=${view === id} ?hidden=${view !== id}></sandbox-terminal>`,
+          )}
+        </div>
+      </div>
+    `;
+  }
+
+  private renderTab(view: View, label: string, name: Parameters<typeof icon>[0]) {
+    const selected = view === this.shown;
+    const closes = typeof view === "number";
+    return html`<button role="tab" class="tab" aria-selected=${selected} tabindex=${selected ? 0 : -1} aria-label=${label}
+      aria-keyshortcuts=${closes ? "Delete" : nothing} @click=${() => this.show(view)}
+      @auxclick=${(event: MouseEvent) => closes && event.button === 1 && this.closeTerminal(view)}>
+      ${icon(name)}<span class="label">${label}</span>
+      ${
+        closes
+          ? html`<span class="close" title="Close and end the shell" aria-hidden="true" @click=${(event: Event) => {
+              event.stopPropagation();
+              this.closeTerminal(view);
+            }}>${icon("close")}</span>`
+          : nothing
+      }
+    </button>`;
+  }
+
+  private renderSplitter() {
+    return html`<div class="splitter" role="separator" aria-orientation="horizontal" aria-label="Height of the lower part" tabindex="0"
+      aria-valuemin="0" aria-valuemax="100" aria-valuenow=${Math.round((100 * this.panelHeight) / Math.max(1, this.clientHeight))}
+      @pointerdown=${this.drag} @keydown=${this.resizeByKey}></div>`;
+  }
+
+  /** The view there is: with much room the files are always there. */
+  private get shown(): View {
+    return this.view === "files" && !this.narrow ? "command" : this.view;
+  }
+
+  private show(view: View) {
+    this.view = view;
+    if (typeof view !== "number") return;
+    void this.updateComplete.then(() => this.terminal(view)?.focus());
+  }
+
+  private terminal(id: number): SandboxTerminal | null {
+    return this.renderRoot.querySelector(`sandbox-terminal[data-id="${id}"]`);
+  }
+
+  private addTerminal() {
+    this.counter += 1;
+    this.terminals = [...this.terminals, this.counter];
+    this.show(this.counter);
+  }
+
+  private closeTerminal(id: number) {
+    const at = this.terminals.indexOf(id);
+    this.terminals = this.terminals.filter((other) => other !== id);
+    if (this.view === id) this.show(this.terminals[Math.min(at, this.terminals.length - 1)] ?? "command");
+  }
+
+  private key(event: KeyboardEvent) {
+    const views: View[] = [...(this.narrow ? (["files"] as const) : []), "command", ...this.terminals];
+    const { shown } = this;
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (step !== undefined) this.view = views[(views.indexOf(shown) + step + views.length) % views.length] ?? "command";
+    else if (event.key === "Delete" && typeof shown === "number") this.closeTerminal(shown);
+    else return;
+    event.preventDefault();
+    void this.updateComplete.then(() => this.renderRoot.querySelector<HTMLElement>("[role=tab][aria-selected=true]")?.focus());
+  }
+
+  private measured(size: DOMRectReadOnly | undefined) {
+    if (!size || size.height === 0) return;
+    this.narrow = size.width < NARROW;
+    this.setPanelHeight(this.panelHeight || Math.round(size.height * 0.42));
+  }
+
+  private setPanelHeight(height: number) {
+    this.panelHeight = Math.round(Math.max(90, Math.min(height, this.clientHeight - 140)));
+  }
+
+  private drag(event: PointerEvent) {
+    const splitter = event.currentTarget as HTMLElement;
+    splitter.setPointerCapture(event.pointerId);
+    const offset = this.panelHeight + event.clientY;
+    const move = (to: PointerEvent) => this.setPanelHeight(offset - to.clientY);
+    splitter.addEventListener("pointermove", move);
+    splitter.addEventListener("lostpointercapture", () => splitter.removeEventListener("pointermove", move), { once: true });
+  }
+
+  private resizeByKey(event: KeyboardEvent) {
+    const step = { ArrowUp: STEP, ArrowDown: -STEP }[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    this.setPanelHeight(this.panelHeight + step);
+  }
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "sandbox-console": SandboxConsole;
+  }
+}

@@ -1,0 +1,191 @@
+import { css } from "lit";
+
+/** What every element of this folder looks like: text, buttons, fields, focus. The colours come from theme.css. */
+export const base = css`
+  :host {
+    box-sizing: border-box;
+    font: var(--sb-size) / 1.45 var(--sb-font);
+    color: var(--sb-text);
+  }
+  :host([hidden]) {
+    display: none !important;
+  }
+  *,
+  *::before,
+  *::after {
+    box-sizing: inherit;
+  }
+  [hidden] {
+    display: none !important;
+  }
+  button,
+  input,
+  select,
+  textarea {
+    font: inherit;
+    color: inherit;
+    margin: 0;
+  }
+  :focus-visible {
+    outline: 2px solid var(--sb-accent);
+    outline-offset: -1px;
+  }
+  .button {
+    display: inline-flex;
+    align-items: center;
+    justify-content: center;
+    gap: 6px;
+    min-height: 28px;
+    padding: 3px 11px;
+    border: 1px solid var(--sb-border-strong);
+    border-radius: var(--sb-radius);
+    background: var(--sb-raised);
+    font-weight: 500;
+    white-space: nowrap;
+    cursor: pointer;
+  }
+  .button:hover {
+    background: var(--sb-hover);
+  }
+  .button:focus-visible {
+    outline-offset: 1px;
+  }
+  .button:disabled {
+    opacity: 0.55;
+    cursor: default;
+  }
+  .button.primary {
+    border-color: transparent;
+    background: var(--sb-accent-fill);
+    color: var(--sb-on-fill);
+  }
+  .button.primary:hover:enabled {
+    background: var(--sb-accent-fill-hover);
+  }
+  .button.danger {
+    border-color: transparent;
+    background: var(--sb-danger-fill);
+    color: #fff;
+  }
+  .icon-button {
+    display: inline-grid;
+    place-items: center;
+    flex: none;
+    width: 26px;
+    height: 26px;
+    padding: 0;
+    border: 0;
+    border-radius: 5px;
+    background: none;
+    color: var(--sb-muted);
+    cursor: pointer;
+  }
+  .icon-button:hover:enabled {
+    background: var(--sb-hover);
+    color: var(--sb-text);
+  }
+  .icon-button:disabled {
+    opacity: 0.45;
+    cursor: default;
+  }
+  .field {
+    width: 100%;
+    min-height: 30px;
+    padding: 4px 9px;
+    border: 1px solid var(--sb-border-strong);
+    border-radius: var(--sb-radius);
+    background: var(--sb-surface);
+  }
+  .field::placeholder {
+    color: var(--sb-muted);
+    opacity: 1;
+  }
+  svg.icon {
+    display: block;
+    flex: none;
+    width: 16px;
+    height: 16px;
+  }
+  .mono {
+    font-family: var(--sb-mono);
+    font-size: 12px;
+  }
+  .muted {
+    color: var(--sb-muted);
+  }
+  .visually-hidden {
+    position: absolute;
+    width: 1px;
+    height: 1px;
+    overflow: hidden;
+    clip-path: inset(50%);
+    white-space: nowrap;
+  }
+  .escaped {
+    margin: 0 1px;
+    padding: 0 2px;
+    border-radius: 3px;
+    background: var(--sb-warn-bg);
+    color: var(--sb-warn);
+    font-family: var(--sb-mono);
+    font-size: 0.85em;
+  }
+  .spinner {
+    flex: none;
+    width: 14px;
+    height: 14px;
+    border: 2px solid var(--sb-border-strong);
+    border-top-color: var(--sb-accent);
+    border-radius: 50%;
+    animation: turn 0.8s linear infinite;
+  }
+  @keyframes turn {
+    to {
+      transform: rotate(1turn);
+    }
+  }
+  @media (prefers-reduced-motion: reduce) {
+    .spinner {
+      animation-duration: 3s;
+    }
+  }
+  @media (pointer: coarse) {
+    .icon-button {
+      width: 34px;
+      height: 34px;
+    }
+    .button,
+    .field {
+      min-height: 36px;
+    }
+  }
+`;
+
+/** A centred message for a place that has nothing to show yet. */
+export const emptyState = css`
+  .empty {
+    display: grid;
+    place-content: center;
+    justify-items: center;
+    gap: 8px;
+    height: 100%;
+    padding: 20px;
+    color: var(--sb-muted);
+    text-align: center;
+  }
+  .empty h2 {
+    margin: 0;
+    font-size: 14px;
+    font-weight: 600;
+    color: var(--sb-text);
+  }
+  .empty p {
+    margin: 0;
+    max-width: 42ch;
+  }
+  .empty svg.icon {
+    width: 28px;
+    height: 28px;
+    stroke-width: 1.4;
+  }
+`;

@@ -17,7 +17,7 @@ use crate::transport::guard::{Guard, Listener};
 use crate::transport::json::get;
 use crate::transport::limits::Limits;
 use js_sys::{Array, Object, Promise, Set};
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -36,7 +36,7 @@ const HEALTH_PAUSE: f64 = 150.0;
 /// A sandbox.
 #[wasm_bindgen(skip_typescript)]
 pub struct Sandbox {
-    target: Rc<Target>,
+    pub(crate) target: Rc<Target>,
     /// What the control plane said last.
     info: Rc<RefCell<JsValue>>,
     /// Whether disposal ends the sandbox: this handle made it.
@@ -46,6 +46,8 @@ pub struct Sandbox {
     files: JsValue,
     pty: JsValue,
     network: JsValue,
+    /// A client of the SandboxServer in it, made when it is first asked for.
+    pub(crate) server: OnceCell<JsValue>,
 }
 
 impl Sandbox {
@@ -61,6 +63,7 @@ impl Sandbox {
             files: Files::new(target.clone()).into(),
             pty: Pty::new(target.clone()).into(),
             network: Network::new(target.clone()).into(),
+            server: OnceCell::new(),
             target,
             info: Rc::new(RefCell::new(info)),
             owned: Cell::new(owned),
@@ -274,7 +277,10 @@ impl Sandbox {
 
     #[wasm_bindgen(js_name = getTerminal)]
     pub fn get_terminal(&self, options: JsValue) -> Promise {
-        crate::terminal::open(&self.target, options)
+        match crate::server::wants_websocket(&options) {
+            true => crate::server::terminal(&self.server(), &options),
+            false => crate::terminal::open(&self.target, options),
+        }
     }
 
     #[wasm_bindgen(js_name = getHost)]

@@ -13,5 +13,7 @@ pub mod filesystem;
 pub mod json;
 pub mod process;
 pub mod routing;
+pub mod server;
 pub mod signature;
+pub mod sse;
 pub mod utf8;

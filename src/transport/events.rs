@@ -175,6 +175,7 @@ impl EventStream {
             retry_after: None,
             gateway: None,
             repeated: false,
+            body: JsValue::UNDEFINED,
         }))
     }
 

@@ -57,6 +57,7 @@ pub enum Kind {
     Segment,
     /// A list of names, joined with commas.
     Names,
+    /// Yes or no.
     Boolean,
     /// A whole number from 0 on.
     Count,

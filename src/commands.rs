@@ -9,15 +9,13 @@ use crate::protocol::failure::{Class, Doing};
 use crate::protocol::process::{ConnectRequest, ProcessConfig, ProcessSelector, StartRequest};
 use crate::protocol::routing::decimal;
 use crate::stream::{Pull, chunk_stream};
-use crate::target::Target;
+use crate::target::{Target, Work};
 use crate::transport::connect::{Opening, Unary, unary};
 use crate::transport::guard::{Guard, Listener};
 use crate::transport::json::get;
 use crate::transport::limits::Limits;
 use js_sys::{Array, Function, Promise};
 use std::cell::{Cell, RefCell};
-use std::future::Future;
-use std::pin::Pin;
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::spawn_local;
@@ -126,7 +124,7 @@ pub async fn open_process(
     }
     let quiet = CallOptions { signal: None, timeout: call.timeout };
     let target = target.clone();
-    let mut opened: Pin<Box<dyn Future<Output = Result<Rc<Process>>>>> =
+    let mut opened: Work<Rc<Process>> =
         Box::pin(async move { Process::open(target, opening, user, timeout, output, &quiet).await });
     match guard.wait(&mut opened).await {
         Ok(opened) => opened,

@@ -64,10 +64,7 @@ pub fn url_of(target: &Target, number: &JsValue) -> Result<String> {
 /// A URL of `/files`, signed where the platform accepts it.
 pub fn file_url(target: &Target, operation: Operation, path: Option<&str>, options: &Options) -> Result<String> {
     let user = options.text("user")?;
-    let expires = match options.millis("expiresInMs")? {
-        Some(ms) => Some(((Date::now() + ms) / 1000.0).ceil() as u64),
-        None => None,
-    };
+    let expires = options.millis("expiresInMs")?.map(|ms| ((Date::now() + ms) / 1000.0).ceil() as u64);
     if expires.is_some() && (target.envd_token.is_none() || !target.client.signed_urls) {
         return Err(invalid(&["expiresInMs needs a signed URL, which this sandbox or provider has not."]));
     }

@@ -11,15 +11,13 @@ use crate::protocol::failure::{Class, Doing};
 use crate::protocol::routing::encode;
 use crate::pty::Pty;
 use crate::stream::disposable;
-use crate::target::{Target, control, gone, promise};
+use crate::target::{Target, Work, control, gone, promise};
 use crate::transport::fetch::{Reply, Request, Want, send};
 use crate::transport::guard::{Guard, Listener};
 use crate::transport::json::get;
 use crate::transport::limits::Limits;
 use js_sys::{Array, Object, Promise, Set};
 use std::cell::{Cell, OnceCell, RefCell};
-use std::future::Future;
-use std::pin::Pin;
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::spawn_local;
@@ -404,7 +402,7 @@ async fn made(client: &Rc<Client>, body: Object, call: &CallOptions) -> Result<(
     }
     let limits = Limits::start(&CallOptions { signal: None, timeout: call.timeout })?;
     let client = client.clone();
-    let mut posted: Pin<Box<dyn Future<Output = Result<(JsValue, Target)>>>> = Box::pin(async move {
+    let mut posted: Work<(JsValue, Target)> = Box::pin(async move {
         let wire = control(&client, Doing::Create, "POST", "/sandboxes", "", Some(&body), false, &limits).await?.json()?;
         match get(&wire, "sandboxID").as_string() {
             Some(id) => Ok((wire.clone(), target_of(client, &wire, id))),

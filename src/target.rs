@@ -30,6 +30,9 @@ pub struct Target {
     envd_url: String,
 }
 
+/// Work under way, in a form of which there is one for each kind of result.
+pub type Work<T> = Pin<Box<dyn Future<Output = Result<T>>>>;
+
 /// How long the control plane is asked why a sandbox did not answer, in ms.
 const WHY_TIMEOUT: f64 = 5_000.0;
 
@@ -93,7 +96,7 @@ impl Target {
 
     /// A promise of what a data-plane call gives. Its failures are explained: a sandbox that does not answer may be gone or paused.
     pub fn promise(self: &Rc<Self>, work: impl Future<Output = Result<JsValue>> + 'static) -> Promise {
-        let (target, work): (_, Pin<Box<dyn Future<Output = _>>>) = (self.clone(), Box::pin(work));
+        let (target, work): (_, Work<JsValue>) = (self.clone(), Box::pin(work));
         promise(async move {
             match work.await {
                 Ok(value) => Ok(value),

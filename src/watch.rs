@@ -93,12 +93,12 @@ async fn absolute(target: &Target, path: &str, user: Option<&str>, limits: &Limi
 impl Watch {
     fn message(&self) -> Result<Option<Message>> {
         self.stream.visit(|message| {
-            let read = if self.stream.json { self.from_json(message)? } else { self.from_proto(message)? };
+            let read = if self.stream.json { self.read_json(message)? } else { self.read_proto(message)? };
             Ok((true, read))
         })
     }
 
-    fn from_proto(&self, message: &[u8]) -> core::result::Result<Message, crate::protocol::events::Malformed> {
+    fn read_proto(&self, message: &[u8]) -> core::result::Result<Message, crate::protocol::events::Malformed> {
         Ok(match watch_event(message)? {
             WatchEvent::Start => Message::Start,
             WatchEvent::Change { name, kind: Some(kind), entry } => self.event(kind, name, entry.map(|entry| entry_value(&entry))),
@@ -106,7 +106,7 @@ impl Watch {
         })
     }
 
-    fn from_json(&self, message: &[u8]) -> core::result::Result<Message, crate::protocol::events::Malformed> {
+    fn read_json(&self, message: &[u8]) -> core::result::Result<Message, crate::protocol::events::Malformed> {
         let (is_start, change) = json::watch_event(message)?;
         if is_start {
             return Ok(Message::Start);

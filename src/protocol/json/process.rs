@@ -31,7 +31,12 @@ json_message!(ProcessEvent {} oneof event: Event {
 });
 json_message!(StartEvent { pid: Integer = "pid" });
 json_message!(DataEvent {} oneof output: Output { Stdout: Base64 = "stdout", Stderr: Base64 = "stderr", Pty: Base64 = "pty" });
-json_message!(EndEvent { exit_code: Integer = "exitCode", exited: Plain = "exited", status: Plain = "status", error: Plain = "error" });
+json_message!(EndEvent {
+    exit_code: Integer = "exitCode",
+    exited: Plain = "exited",
+    status: Plain = "status",
+    error: Plain = "error"
+});
 json_message!(KeepAlive {});
 json_message!(UpdateRequest { process: Plain = "process", pty: Plain = "pty" });
 json_message!(UpdateResponse {});

@@ -79,7 +79,8 @@ fn times_have_as_few_digits_as_keep_the_value_and_sizes_are_strings() {
         assert_eq!(serde_json::to_string(&entry).unwrap(), format!(r#"{{"size":"3","modifiedTime":"{text}"}}"#));
     }
     assert_eq!(read::<Timestamp>(r#""1970-01-01T01:30:00+01:30""#), Timestamp { seconds: 0, nanos: 0 });
-    for text in ["", "1970-01-01", "1970-13-01T00:00:00Z", "1970-01-01T00:00:00", "1970-01-01T00:00:00.Z", "äääääääääää"] {
+    for text in ["", "1970-01-01", "1970-13-01T00:00:00Z", "1970-01-01T00:00:00", "1970-01-01T00:00:00.Z", "äääääääääää"]
+    {
         assert!(refused::<Timestamp>(&format!("\"{text}\"")), "{text}");
     }
 }

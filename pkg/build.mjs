@@ -14,7 +14,10 @@ const { options } = ts.getParsedCommandLineOfConfigFile(
   {},
   { ...ts.sys, onUnRecoverableConfigFileDiagnostic: fail },
 );
-for (const name of readdirSync(here("src")).filter((name) => !name.endsWith(".d.ts"))) {
+const sources = readdirSync(here("src"), { withFileTypes: true }).filter(
+  (entry) => entry.isFile() && !entry.name.endsWith(".d.ts"),
+);
+for (const { name } of sources) {
   const [from, to] = [here(`src/${name}`), here(`dist/${name.replace(/\.ts$/, ".js")}`)];
   if (!name.endsWith(".ts")) {
     copyFileSync(from, to);

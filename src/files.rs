@@ -38,7 +38,7 @@ extern "C" {
     #[wasm_bindgen(js_name = collectBlob)]
     fn collect_blob(body: &JsValue) -> Promise;
     /// Decodes with a named encoding; throws for one that the runtime does not know.
-    #[wasm_bindgen(js_name = decodeText, catch)]
+    #[wasm_bindgen(js_name = textOf, catch)]
     fn decode_text(bytes: &JsValue, encoding: &str) -> core::result::Result<JsValue, JsValue>;
 }
 

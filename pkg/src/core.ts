@@ -16,33 +16,34 @@ export default setDefaultSource;
 type Method = (...args: unknown[]) => unknown;
 
 /** Name of a static in the package: its name in the module. */
-const ASYNC_STATICS = {
-  create: "create",
-  connect: "connect",
-  attach: "attach",
-  getInfo: "getInfoById",
-  kill: "killById",
-  killById: "killById",
-  setTimeout: "setTimeoutById",
-} as const;
+const ASYNC_STATICS: [string, string][] = [
+  ["create", "create"],
+  ["connect", "connect"],
+  ["attach", "attach"],
+  ["getInfo", "getInfoById"],
+  ["kill", "killById"],
+  ["killById", "killById"],
+  ["setTimeout", "setTimeoutById"],
+];
 
 const statics = Sandbox as unknown as Record<string, Method>;
-const fromModule = Object.fromEntries(Object.values(ASYNC_STATICS).map((name) => [name, statics[name]])) as Record<string, Method>;
-for (const [name, inModule] of Object.entries(ASYNC_STATICS)) {
+const named = ASYNC_STATICS.map(([name, inModule]) => [name, statics[inModule] as Method] as const);
+const { list } = statics as { list: Method };
+
+for (const [, inModule] of ASYNC_STATICS) delete statics[inModule];
+for (const [name, method] of named) {
   define(name, async (...args) => {
     await init();
-    return fromModule[inModule]?.apply(Sandbox, args);
+    return method.apply(Sandbox, args);
   });
 }
-const list = Sandbox.list;
-define(
-  "list",
-  (options) =>
-    new SandboxPaginator(async () => {
-      await init();
-      return list.call(Sandbox, options as never);
-    }, options as never),
-);
+define("list", (options) => {
+  const open = async () => {
+    await init();
+    return list.call(Sandbox, options);
+  };
+  return new SandboxPaginator(open as never, options as never);
+});
 
 function define(name: string, value: Method): void {
   Object.defineProperty(Sandbox, name, { value, writable: true, configurable: true, enumerable: false });

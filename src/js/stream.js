@@ -168,7 +168,7 @@ export function collectBlob(body) {
 }
 
 /** Text in a named encoding. */
-export function decodeText(bytes, encoding) {
+export function textOf(bytes, encoding) {
   return new TextDecoder(encoding).decode(bytes);
 }
 

@@ -6,6 +6,7 @@ import { page } from "./page.ts";
 import { streams } from "./streams.ts";
 import { terminal } from "./terminal.ts";
 import { time } from "./time.ts";
+import { watch } from "./watch.ts";
 
 /** Every suite, in the order in which failures are easiest to read. */
-export const suites: Suite[] = [streams, errors, time, page, terminal, files, lifecycle];
+export const suites: Suite[] = [streams, errors, time, page, terminal, files, watch, lifecycle];

@@ -66,6 +66,11 @@ export function watchStart(): Uint8Array<ArrayBuffer> {
   return envelope(bytesField(1, new Uint8Array()));
 }
 
+/** `WatchDirResponse.keepalive`. */
+export function watchKeepalive(): Uint8Array<ArrayBuffer> {
+  return envelope(bytesField(3, new Uint8Array()));
+}
+
 /** `WatchDirResponse.filesystem`; the types are the protocol's: 1 create, 2 write, 3 remove, 4 rename, 5 chmod. */
 export function watchEvent(name: string, type: number): Uint8Array<ArrayBuffer> {
   return envelope(bytesField(2, concat(bytesField(1, utf8(name)), number(2, type))));

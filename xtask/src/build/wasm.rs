@@ -83,7 +83,10 @@ fn settle_snippets(out: &Path) -> Result<()> {
             std::fs::rename(entry.path(), out.join("snippets").join(entry.file_name()))?;
         }
         std::fs::remove_dir(folder.path())?;
-        glue = glue.replace(&format!("./snippets/{hashed}/"), "./snippets/");
+        // Only where files are imported: the keys of the imports object are names that the .wasm itself asks for.
+        for quote in ['\'', '"'] {
+            glue = glue.replace(&format!("from {quote}./snippets/{hashed}/"), &format!("from {quote}./snippets/"));
+        }
     }
     std::fs::write(&glue_file, glue)?;
     Ok(())

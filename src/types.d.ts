@@ -352,7 +352,9 @@ export interface ChunkStream<T> extends AsyncIterable<T> {
 export interface CommandHandle<Data = string> extends ChunkStream<ProcessChunk<Data>> {
   readonly pid: number;
   /** Reads to the end. With `check` a non-zero exit code rejects with {@link ProcessError}. */
-  wait(options?: { check?: boolean; onStdout?: RunOptions["onStdout"]; onStderr?: RunOptions["onStderr"] } & CallOptions): Promise<CommandResult>;
+  wait(
+    options?: { check?: boolean; onStdout?: RunOptions["onStdout"]; onStderr?: RunOptions["onStderr"] } & CallOptions,
+  ): Promise<CommandResult>;
   /** Ends the process with SIGKILL. `false` when it had ended. */
   kill(options?: CallOptions): Promise<boolean>;
   /** Stops listening; the process goes on. No callback is called any more. */
@@ -638,4 +640,6 @@ export class ProviderFeatureNotSupportedError extends CapabilityNotSupportedErro
  * Calls at the same time load once; a failed load can be tried again.
  * @param source a URL, a `Response`, the bytes or a compiled module. Default: the file beside the package's own.
  */
-export function init(source?: string | URL | Request | Response | BufferSource | WebAssembly.Module | Promise<Response>): Promise<void>;
+export function init(
+  source?: string | URL | Request | Response | BufferSource | WebAssembly.Module | Promise<Response>,
+): Promise<void>;

@@ -23,7 +23,7 @@ pub const PORT_CLOSED: u8 = 1;
 pub const READY: &str = "ready";
 
 /// What envd is told, as one line of JSON on its stdin: arguments and environment can be read by others, stdin cannot.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EnvdConfig {
     /// The token that `X-Access-Token` must match; without one envd is open to whoever reaches it.

@@ -32,12 +32,14 @@ export const expectations: Results = {
   writeAndRead: { written: true, name: true, read: "line\nürgh 😀\n" },
   bytes: [true, ""],
   bigFile: [true, true],
+  manyWrites: 40,
   writeSeveral: ["/several/one", "/several/two", "two"],
   listFiles: [
     ["a b#?%+ü😀.txt", "file"],
     ["bytes.bin", "file"],
     ["empty", "file"],
-    ["link", "symlink"],
+    // `type` is what a link leads to.
+    ["link", "file"],
     ["several", "dir"],
   ],
   listDepth: ["/several", "/several/one", "/several/two"],

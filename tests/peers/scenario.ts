@@ -88,7 +88,7 @@ async function control({ sdk, platform, options, sandbox, step }: Peer): Promise
     const info = await sandbox.getInfo();
     return {
       sameId: info.sandboxId === sandbox.sandboxId,
-      template: info.name,
+      template: info.templateId,
       metadata: info.metadata.peer === "js",
       state: info.state,
       endsLater: info.endAt > info.startedAt,
@@ -199,6 +199,12 @@ async function files({ sandbox, step }: Peer): Promise<void> {
     const sum = (await commands.run("sha256sum /tmp/big.bin")).stdout.split(" ")[0];
     const back = await fs.read("/tmp/big.bin", { format: "bytes" });
     return [createHash("sha256").update(content).digest("hex") === sum, Buffer.compare(back, content) === 0];
+  });
+  await step("manyWrites", async () => {
+    // One after another on kept connections: none may be closed under the next request.
+    let written = 0;
+    for (; written < 40; written++) await fs.write("/tmp/again", String(written));
+    return written;
   });
   await step("writeSeveral", async () => {
     const made = await fs.write(["one", "two"].map((name) => ({ path: `${base}/several/${name}`, data: name })));

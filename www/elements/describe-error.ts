@@ -12,6 +12,22 @@ export interface ErrorDescription {
   suggestion: string;
 }
 
+/** An error of the page itself that says what to do about it, as the client's errors do. */
+export class ExplainedError extends Error {
+  /**
+   * @param title what went wrong, in a few words
+   * @param suggestion what to do about it
+   */
+  constructor(
+    readonly title: string,
+    message: string,
+    readonly suggestion: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
 const TITLES: Record<string, string> = {
   E0001: "That cannot be done as asked",
   E1000: "The key was refused",
@@ -36,6 +52,10 @@ export function describeError(error: unknown): ErrorDescription {
   if (error instanceof SandboxError) {
     const { code, message, suggestion } = error;
     return { title: TITLES[code] ?? "That did not work", code, message: plainName(message), suggestion: plainName(suggestion) };
+  }
+  if (error instanceof ExplainedError) {
+    const { title, message, suggestion } = error;
+    return { title, code: "", message, suggestion };
   }
   const message = error instanceof Error ? error.message : String(error);
   return { title: "That did not work", code: "", message: plainName(message), suggestion: "" };

@@ -150,6 +150,11 @@ export class EditorEngine {
     this.shown.scrollTop = this.view.scrollDOM.scrollTop;
   }
 
+  private save(): boolean {
+    this.hooks.save();
+    return true;
+  }
+
   private tellCursor(): void {
     const { head } = this.view.state.selection.main;
     const line = this.view.state.doc.lineAt(head);
@@ -158,7 +163,7 @@ export class EditorEngine {
 
   private extensions(lineSeparator: string, label: string, language: Compartment): Extension {
     return [
-      Prec.highest(keymap.of([{ key: "Mod-s", preventDefault: true, run: () => (this.hooks.save(), true) }])),
+      Prec.highest(keymap.of([{ key: "Mod-s", preventDefault: true, run: () => this.save() }])),
       basicSetup,
       keymap.of([indentWithTab]),
       language.of([]),

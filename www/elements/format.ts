@@ -16,6 +16,11 @@ export function span(ms: number): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
+/** A duration at a glance, such as `58 s`, `4 m`, `2 h` or `3 d`. */
+export function roughly(ms: number): string {
+  return span(ms).replace(/^(\d+ [mhd]) .*$/, "$1");
+}
+
 /** A size for people, such as `17 B` or `3.4 MiB`. */
 export function bytes(count: number): string {
   if (count < 1024) return `${count} B`;

@@ -130,6 +130,9 @@ export class SandboxCommand extends LitElement {
         textarea {
           font-size: 16px;
         }
+        form .button {
+          min-height: 38px;
+        }
       }
     `,
   ];

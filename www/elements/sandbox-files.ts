@@ -28,7 +28,7 @@ export class SandboxFiles extends LitElement {
       }
       .layout {
         display: grid;
-        grid-template-columns: minmax(180px, 250px) minmax(0, 1fr);
+        grid-template-columns: minmax(180px, 270px) minmax(0, 1fr);
         grid-template-rows: minmax(0, 1fr);
         height: 100%;
       }
@@ -159,9 +159,7 @@ export class SandboxFiles extends LitElement {
       <div class="layout ${this.editing ? "editing" : ""}">
         <div class="side">
           <div class="bar" role="toolbar" aria-label="Files">
-            <button class="root" title=${`${plainName(root)}: open another folder`} @click=${this.chooseRoot} ?disabled=${!root}>
-              ${root ? visibleName(root) : "Files"}
-            </button>
+            <button class="root" title=${`${plainName(root)}: open another folder`} @click=${this.chooseRoot} ?disabled=${!root}>${root ? visibleName(root) : "Files"}</button>
             ${this.renderTool("Folder above", "up", () => this.setRoot(parentOf(root)), root === "/")}
             ${this.renderTool("New file", "newFile", () => this.make("file", this.tree.folder))}
             ${this.renderTool("New folder", "newFolder", () => this.make("folder", this.tree.folder))}

@@ -81,6 +81,7 @@ struct Ready {
 /// # Errors
 /// When the platform cannot start.
 pub fn run(args: Args) -> anyhow::Result<()> {
+    walls::seal_descriptors().context("cannot list the open descriptors")?;
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
     tracing_subscriber::fmt()
         .with_env_filter(filter)

@@ -98,7 +98,7 @@ def control(sandbox):
         info = sandbox.get_info()
         return {
             "sameId": info.sandbox_id == sandbox.sandbox_id,
-            "template": info.name,
+            "template": info.template_id,
             "metadata": info.metadata["peer"] == module_name,
             "state": info.state.value,
             "endsLater": info.end_at > info.started_at,
@@ -255,6 +255,11 @@ def files(sandbox):
         inside = sandbox.commands.run("sha256sum /tmp/big.bin").stdout.split()[0]
         back = bytes(fs.read("/tmp/big.bin", format="bytes"))
         return [hashlib.sha256(content).hexdigest() == inside, back == content]
+
+    @step("manyWrites")
+    def _():
+        # One after another on kept connections: none may be closed under the next request.
+        return len([fs.write("/tmp/again", str(number)) for number in range(40)])
 
     @step("writeSeveral")
     def _():

@@ -93,6 +93,7 @@ fn ranges(text: &str, size: u64) -> Wanted {
 }
 
 #[cfg(test)]
+#[allow(clippy::single_range_in_vec_init, reason = "one range among the cases of several")]
 mod tests {
     use super::*;
     use http::HeaderValue;

@@ -60,7 +60,8 @@ async fn store_all(envd: &Envd, request: Request<Incoming>) -> Result<Vec<Value>
             let boundary = multer::parse_boundary(&content_type).map_err(|error| {
                 HttpError::Json(StatusCode::INTERNAL_SERVER_ERROR, format!("error parsing multipart form: {error}"))
             })?;
-            let mut multipart = Multipart::new(plain(&parts.headers, body).await?, boundary);
+            let mut pieces = plain(&parts.headers, body).await?;
+            let mut multipart = Multipart::new(&mut pieces, boundary);
             let broken = |error: multer::Error| {
                 HttpError::Json(StatusCode::INTERNAL_SERVER_ERROR, format!("error reading multipart form: {error}"))
             };
@@ -76,6 +77,10 @@ async fn store_all(envd: &Envd, request: Request<Incoming>) -> Result<Vec<Value>
                 };
                 files.add(&path, field).await?;
             }
+            drop(multipart);
+            // The form ends before its body does. A body that was not read to its end costs the connection, which the client may be
+            // about to use again; what comes after the form, or breaks there, is nobody's loss.
+            while let Some(Ok(_)) = pieces.next().await {}
         }
         _ => return Err(HttpError::bad_request(format!("unsupported content type: {content_type}"))),
     }

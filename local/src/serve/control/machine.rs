@@ -16,7 +16,7 @@ impl Machine {
     /// Measures; what the system does not tell is 0.
     pub fn measure(data: &DataDir) -> Self {
         let system = rustix::system::sysinfo();
-        let memory = u64::try_from(system.totalram).unwrap_or(0).saturating_mul(system.mem_unit.into());
+        let memory = system.totalram.saturating_mul(system.mem_unit.into());
         let disk = data.handle().ok().and_then(|folder| rustix::fs::fstatvfs(folder).ok());
         Self {
             cpus: std::thread::available_parallelism().map_or(1, usize::from),

@@ -26,16 +26,13 @@ use http::{HeaderMap, HeaderValue, Request, StatusCode, Uri, Version};
 use hyper::body::Incoming;
 use hyper::upgrade::OnUpgrade;
 use hyper_util::client::legacy::{Client, Error};
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use std::net::IpAddr;
 use std::path::Path;
-use std::time::Duration;
 use target::{Form, Malformed};
 
 /// Routes of envd by which the platform itself steers it; nobody else may.
 const CONTROL_ROUTES: [&str; 7] = ["/init", "/freeze", "/unfreeze", "/collapse", "/fsfreeze", "/fsthaw", "/upgrade"];
-/// How long an idle connection into a sandbox is kept for the next request. Shorter than what common servers wait before they close it.
-const IDLE: Duration = Duration::from_secs(4);
 /// The buffer of each direction of a connection that has switched protocols, in bytes.
 const UPGRADED_BUFFER: usize = 64 * 1024;
 
@@ -51,7 +48,9 @@ impl Route {
     /// When they are not there.
     pub fn pin(run: &Path) -> anyhow::Result<Self> {
         let mut builder = Client::builder(TokioExecutor::new());
-        builder.pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE);
+        // A connection for each request: a kept one may be closed by the server just as the next request goes out, and a request with a
+        // body cannot be sent again. Connecting to a Unix socket costs microseconds.
+        builder.pool_max_idle_per_host(0);
         Ok(Self { client: builder.build(Connector::pin(run)?) })
     }
 }

@@ -4,7 +4,8 @@ use super::network::{Namespace, look_at_host};
 use super::process::{STAGE, Staged, Step, prepare};
 use super::routes::HostNetwork;
 use super::{DataDir, Folders, Jail, Launch, etc, network};
-use anyhow::{Context, ensure};
+use crate::handover::EnvdConfig;
+use anyhow::Context;
 use rand::RngExt;
 use rustix::fd::{AsRawFd, OwnedFd};
 use std::ffi::{OsStr, OsString};
@@ -48,13 +49,6 @@ struct Sources {
     program: PathBuf,
 }
 
-/// A started bubblewrap with its namespaces built.
-struct Built {
-    child: Child,
-    init: u32,
-    pasta: Option<Child>,
-}
-
 impl Bwrap {
     /// Takes the flag and looks at who we are.
     ///
@@ -70,23 +64,24 @@ impl Bwrap {
         self.root.then(|| rand::rng().random_range(OWNERS))
     }
 
-    /// Builds the walls around a program that prints its version, to find out at the start what would fail later.
+    /// Starts and ends a sandbox, to find out at the start of the platform what would fail later.
     ///
     /// # Errors
     /// Says which part failed.
     pub async fn try_out(&self, data: &DataDir) -> anyhow::Result<()> {
         let owner = self.owner();
         let folders = data.create("trial", owner)?;
-        let outcome = self.trial(&folders, owner).await;
+        let config = EnvdConfig { default_user: USER.into(), default_workdir: HOME.into(), ..EnvdConfig::default() };
+        let launched = self.launch(Launch { id: "trial", folders: &folders, owner, internet: true, config: &config }).await;
+        let outcome = match launched {
+            Ok(jail) => {
+                jail.end().await;
+                Ok(())
+            }
+            Err(error) => Err(error),
+        };
         folders.remove();
         outcome
-    }
-
-    async fn trial(&self, folders: &Folders, owner: Option<u32>) -> anyhow::Result<()> {
-        let built = self.build("trial", folders, owner, true, &[OsStr::new(RUNTIME), OsStr::new("--version")]).await?;
-        let output = built.child.wait_with_output().await?;
-        ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr).trim());
-        Ok(())
     }
 
     /// Starts envd inside the walls.
@@ -94,52 +89,30 @@ impl Bwrap {
     /// # Errors
     /// When a wall does not stand or envd does not come up.
     pub async fn launch(&self, launch: Launch<'_>) -> anyhow::Result<Jail> {
-        let program = [RUNTIME, "envd", "--run-dir", RUN].map(OsStr::new);
-        let built = self.build(launch.id, launch.folders, launch.owner, launch.internet, &program).await?;
-        let mut jail = Jail::new(built.child);
-        if let Some(pasta) = built.pasta {
-            jail.set_pasta(pasta);
+        let network = self.network(&launch).await?;
+        let nameservers = if network.online { network.host.nameservers() } else { Vec::new() };
+        let Folders { etc, home, .. } = launch.folders;
+        etc::fill(etc, home, launch.id, &nameservers, launch.owner).context("cannot write the sandbox's /etc")?;
+        match launch.owner {
+            Some(owner) => self.launch_as_root(&launch, owner, &network).await,
+            None => self.launch_as_user(&launch, &network).await,
         }
-        jail.set_init(built.init)?;
-        jail.hand_over(launch.id, launch.config).await?;
-        Ok(jail)
     }
 
-    async fn build(
-        &self,
-        name: &str,
-        folders: &Folders,
-        owner: Option<u32>,
-        internet: bool,
-        program: &[&OsStr],
-    ) -> anyhow::Result<Built> {
+    async fn network(&self, launch: &Launch<'_>) -> anyhow::Result<Network> {
         let host = look_at_host().await?;
-        let online = internet && (host.v4 || host.v6);
-        if internet && !online {
-            tracing::warn!(sandbox = name, "the host has no default route: the sandbox starts without network");
+        let online = launch.internet && (host.v4 || host.v6);
+        if launch.internet && !online {
+            tracing::warn!(sandbox = launch.id, "the host has no default route: the sandbox starts without network");
         }
-        let nameservers = if online { host.nameservers() } else { Vec::new() };
-        etc::fill(&folders.etc, &folders.home, name, &nameservers, owner).context("cannot write the sandbox's /etc")?;
-        match owner {
-            Some(owner) => self.build_as_root(name, folders, owner, online.then_some(&host), &host, program).await,
-            None => self.build_as_user(name, folders, online.then_some(&host), &host, program).await,
-        }
+        Ok(Network { host, online, allow_private: self.allow_private })
     }
 
     /// As root: the namespace and its routes first, then bubblewrap in it, as a host user who is nobody else.
-    async fn build_as_root(
-        &self,
-        name: &str,
-        folders: &Folders,
-        owner: u32,
-        online: Option<&HostNetwork>,
-        host: &HostNetwork,
-        program: &[&OsStr],
-    ) -> anyhow::Result<Built> {
+    async fn launch_as_root(&self, launch: &Launch<'_>, owner: u32, network: &Network) -> anyhow::Result<Jail> {
         let namespace = Namespace::create()?;
-        namespace.configure(&host.closing(self.allow_private)).await?;
-        let pasta = connect(&namespace, online, folders).await?;
-        let sources = Sources::staged();
+        let pasta = network.bring_up(&namespace, launch.folders).await?;
+        let folders = launch.folders;
         let staged = [
             Staged::new(&folders.home, "home")?,
             Staged::new(&folders.tmp, "tmp")?,
@@ -147,38 +120,59 @@ impl Bwrap {
             Staged::new(&folders.run, "run")?,
             Staged::new(&self.program, "program")?,
         ];
-        let steps = vec![Step::NewSession, Step::PrivateMounts, Step::Stage(staged), namespace.entering()?, Step::Become(owner)];
-        let (child, init) = start(arguments(name, &sources, false, program), steps).await?;
-        Ok(Built { child, init, pasta })
+        let steps = vec![
+            Step::NewSession,
+            Step::PrivateMounts,
+            Step::Stage(staged),
+            namespace.entering()?,
+            Step::Become(owner),
+            Step::DieWithPlatform,
+        ];
+        let (mut jail, _) = start(arguments(launch.id, &Sources::staged(), false), steps).await?;
+        jail.set_pasta(pasta);
+        let ready = jail.hand_over(launch.id, launch.config).await;
+        jail.or_end(ready).await
     }
 
-    /// As a plain user: bubblewrap makes the namespace, without any way out of it; routes and pasta come from outside.
-    async fn build_as_user(
-        &self,
-        name: &str,
-        folders: &Folders,
-        online: Option<&HostNetwork>,
-        host: &HostNetwork,
-        program: &[&OsStr],
-    ) -> anyhow::Result<Built> {
-        let sources = Sources::direct(folders, &self.program);
-        let (child, init) = start(arguments(name, &sources, true, program), vec![Step::NewSession]).await?;
-        let namespace = Namespace::of_process(init)?;
-        namespace.configure(&host.closing(self.allow_private)).await?;
-        let pasta = connect(&namespace, online, folders).await?;
-        Ok(Built { child, init, pasta })
+    /// As a plain user: bubblewrap makes the namespace, without any way out of it; routes and pasta come from outside. Only once envd
+    /// runs may pasta look at the namespace; nothing else runs inside before the client has its answer.
+    async fn launch_as_user(&self, launch: &Launch<'_>, network: &Network) -> anyhow::Result<Jail> {
+        let sources = Sources::direct(launch.folders, &self.program);
+        let steps = vec![Step::NewSession, Step::DieWithPlatform];
+        let (mut jail, init) = start(arguments(launch.id, &sources, true), steps).await?;
+        let ready = async {
+            jail.hand_over(launch.id, launch.config).await?;
+            let namespace = Namespace::of_process(init)?;
+            jail.set_pasta(network.bring_up(&namespace, launch.folders).await?);
+            Ok(())
+        };
+        let ready = ready.await;
+        jail.or_end(ready).await
     }
 }
 
-async fn connect(namespace: &Namespace, online: Option<&HostNetwork>, folders: &Folders) -> anyhow::Result<Option<Child>> {
-    let Some(host) = online else { return Ok(None) };
-    let pasta = namespace.connect(host, &folders.root).await?;
-    namespace.configure(&host.opening()).await?;
-    Ok(Some(pasta))
+/// What a sandbox may reach.
+struct Network {
+    host: HostNetwork,
+    online: bool,
+    allow_private: bool,
 }
 
-/// Starts bubblewrap and waits until the namespaces are built: gives the process id of the first process inside.
-async fn start(mut arguments: Vec<OsString>, mut steps: Vec<Step>) -> anyhow::Result<(Child, u32)> {
+impl Network {
+    /// Closes what stays closed, then opens the way out, if there is one.
+    async fn bring_up(&self, namespace: &Namespace, folders: &Folders) -> anyhow::Result<Option<Child>> {
+        namespace.configure(&self.host.closing(self.allow_private)).await?;
+        if !self.online {
+            return Ok(None);
+        }
+        let pasta = namespace.connect(&self.host, &folders.root).await?;
+        namespace.configure(&self.host.opening()).await?;
+        Ok(Some(pasta))
+    }
+}
+
+/// Starts bubblewrap and waits until the namespaces are built: gives also the process id of the first process inside.
+async fn start(mut arguments: Vec<OsString>, mut steps: Vec<Step>) -> anyhow::Result<(Jail, u32)> {
     let (reader, writer) = std::io::pipe()?;
     let writer = OwnedFd::from(writer);
     let mut command = network::tool("bwrap");
@@ -205,7 +199,11 @@ async fn start(mut arguments: Vec<OsString>, mut steps: Vec<Step>) -> anyhow::Re
     let pid =
         serde_json::from_slice::<serde_json::Value>(&info).ok().and_then(|info| u32::try_from(info["child-pid"].as_u64()?).ok());
     match pid {
-        Some(pid) => Ok((child, pid)),
+        Some(pid) => {
+            let mut jail = Jail::new(child);
+            jail.set_init(pid)?;
+            Ok((jail, pid))
+        }
         None => {
             let output = child.wait_with_output().await?;
             anyhow::bail!("{}", String::from_utf8_lossy(&output.stderr).trim())
@@ -230,8 +228,8 @@ impl Sources {
     }
 }
 
-/// bubblewrap's arguments, up to and with the program to run.
-fn arguments(name: &str, sources: &Sources, own_network: bool, program: &[&OsStr]) -> Vec<OsString> {
+/// bubblewrap's arguments, up to and with envd's.
+fn arguments(name: &str, sources: &Sources, own_network: bool) -> Vec<OsString> {
     let mut list: Vec<OsString> = Vec::new();
     let mut add = |arguments: &[&OsStr]| list.extend(arguments.iter().map(OsString::from));
     let text = OsStr::new;
@@ -274,7 +272,6 @@ fn arguments(name: &str, sources: &Sources, own_network: bool, program: &[&OsStr
     add(&[text("--bind"), sources.run.as_os_str(), text(RUN)]);
     add(&[text("--ro-bind"), sources.program.as_os_str(), text(RUNTIME)]);
     add(&[text("--symlink"), text("/tmp"), text("/var/tmp"), text("--remount-ro"), text("/")]);
-    add(&[text("--")]);
-    add(program);
+    add(&[text("--"), text(RUNTIME), text("envd"), text("--run-dir"), text(RUN)]);
     list
 }

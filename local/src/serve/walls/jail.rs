@@ -45,9 +45,23 @@ impl Jail {
         Ok(())
     }
 
-    /// Takes over the pasta that belongs to this sandbox.
-    pub fn set_pasta(&mut self, pasta: Child) {
-        self.pasta = Some(pasta);
+    /// Takes over the pasta that belongs to this sandbox, if it has one.
+    pub fn set_pasta(&mut self, pasta: Option<Child>) {
+        self.pasta = pasta;
+    }
+
+    /// Itself when the start has succeeded; otherwise it is ended first, so that nothing of it is left when the error is told.
+    ///
+    /// # Errors
+    /// What the start failed with.
+    pub async fn or_end(self, start: anyhow::Result<()>) -> anyhow::Result<Self> {
+        match start {
+            Ok(()) => Ok(self),
+            Err(error) => {
+                self.end().await;
+                Err(error)
+            }
+        }
     }
 
     /// Tells envd its configuration and waits until it is ready. Its log goes to ours from then on.

@@ -15,6 +15,7 @@ mod routes;
 mod unwalled;
 
 pub use jail::Jail;
+pub use process::seal_descriptors;
 
 use super::data::{DataDir, Folders};
 use crate::handover::EnvdConfig;
@@ -58,7 +59,7 @@ pub struct Launch<'a> {
 }
 
 impl Walls {
-    /// Makes the chosen walls, once tried on a program that only prints its version.
+    /// Makes the chosen walls, once they were tried on a sandbox that nobody uses.
     ///
     /// # Errors
     /// When something is missing or the kernel refuses; the text says what to do and names `--isolation none`.

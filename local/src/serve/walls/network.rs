@@ -2,7 +2,7 @@
 
 use super::process::{Named, Step, prepare};
 use super::routes::{ADDRESS_V4, ADDRESS_V6, HostNetwork, INTERFACE, RESOLVER_V4, RESOLVER_V6};
-use super::routes::{has_default_v4, has_default_v6, parse_addresses, parse_resolvers};
+use super::routes::{gateways_v4, has_default_v4, has_default_v6, parse_addresses, parse_resolvers};
 use anyhow::{Context, bail, ensure};
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
@@ -10,17 +10,27 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::process::{Output, Stdio};
 use std::time::Duration;
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 
 /// How long pasta may take to connect a namespace.
 const PASTA_READY: Duration = Duration::from_secs(20);
 
+/// How much of what a failing pasta says is kept, in bytes.
+const SAID: u64 = 2048;
+
 /// The namespace of one sandbox.
 pub struct Namespace {
     network: OwnedFd,
-    /// The user namespace that owns it, when the platform does not run as root and acts through that one.
-    owner: Option<OwnedFd>,
+    /// Whose it is, when a bubblewrap that does not run as root has made it.
+    made_by: Option<Maker>,
+}
+
+/// The user namespace through which a platform that is not root acts on a network namespace.
+struct Maker {
+    owner: OwnedFd,
+    /// A process in the network namespace: pasta, once it is in the user namespace, may look into this process and no longer into ours.
+    pid: u32,
 }
 
 impl Namespace {
@@ -36,7 +46,7 @@ impl Namespace {
             Ok(std::fs::File::open("/proc/thread-self/ns/net")?.into())
         })?;
         let network = thread.join().map_err(|_| anyhow::anyhow!("the thread that makes network namespaces failed"))?;
-        Ok(Self { network: network.context("cannot make a network namespace")?, owner: None })
+        Ok(Self { network: network.context("cannot make a network namespace")?, made_by: None })
     }
 
     /// The namespace that an unprivileged bubblewrap made for the process `pid`.
@@ -47,7 +57,7 @@ impl Namespace {
         let network: OwnedFd =
             std::fs::File::open(format!("/proc/{pid}/ns/net")).context("the sandbox ended as it started")?.into();
         let owner = super::owner::owner_of(&network).context("cannot find the owner of the sandbox's network namespace")?;
-        Ok(Self { network, owner: Some(owner) })
+        Ok(Self { network, made_by: Some(Maker { owner, pid }) })
     }
 
     /// What a child does to be in the namespace.
@@ -66,10 +76,10 @@ impl Namespace {
         let mut command = tool("ip");
         command.args(["-batch", "-"]);
         let mut steps = Vec::new();
-        if let Some(owner) = &self.owner {
-            steps.push(Step::EnterUser(owner.try_clone()?));
+        if let Some(maker) = &self.made_by {
+            steps.push(Step::EnterUser(maker.owner.try_clone()?));
         }
-        steps.push(self.entering()?);
+        steps.extend([self.entering()?, Step::DieWithPlatform]);
         prepare(&mut command, steps);
         let output = feed(command, lines).await.context("cannot run ip")?;
         ensure!(output.status.success(), "ip refused a route: {}", String::from_utf8_lossy(&output.stderr).trim());
@@ -101,33 +111,40 @@ impl Namespace {
             command.args(["--dns-forward", &forward.to_string()]);
         }
         command.arg("--pid").arg(&pid_file);
-        match &self.owner {
-            Some(owner) => {
-                let own = format!("/proc/{}/fd", std::process::id());
-                command.arg("--userns").arg(format!("{own}/{}", owner.as_raw_fd()));
-                command.arg("--netns").arg(format!("{own}/{}", self.network.as_raw_fd()));
-                prepare(&mut command, vec![Step::NewSession]);
+        match &self.made_by {
+            Some(Maker { owner, pid }) => {
+                command.arg("--userns").arg(format!("/proc/{}/fd/{}", std::process::id(), owner.as_raw_fd()));
+                command.arg("--netns").arg(format!("/proc/{pid}/ns/net"));
+                prepare(&mut command, vec![Step::NewSession, Step::DieWithPlatform]);
             }
             None => {
                 // pasta takes a namespace by its path and may not look into our descriptors: it gets a file that exists for it alone.
                 std::fs::write(&netns_file, "")?;
                 command.args(["--runas", "0:0", "--netns-only", "--netns"]).arg(&netns_file);
                 let name = Step::Name(Named::new(self.network.try_clone()?, &netns_file)?);
-                prepare(&mut command, vec![Step::NewSession, Step::PrivateMounts, name]);
+                prepare(&mut command, vec![Step::NewSession, Step::PrivateMounts, name, Step::DieWithPlatform]);
             }
         }
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
         let mut child = command.spawn().context("cannot start pasta")?;
         let ready = async {
             while !std::fs::read(&pid_file).is_ok_and(|text| text.ends_with(b"\n")) {
                 tokio::select! {
-                    status = child.wait() => bail!("pasta ended with {} before the network was there", status?),
+                    status = child.wait() => {
+                        let mut said = String::new();
+                        if let Some(stderr) = child.stderr.take() {
+                            drop(stderr.take(SAID).read_to_string(&mut said).await);
+                        }
+                        bail!("pasta ended with {} before the network was there: {}", status?, said.trim())
+                    }
                     () = tokio::time::sleep(Duration::from_millis(5)) => {}
                 }
             }
             Ok(())
         };
         tokio::time::timeout(PASTA_READY, ready).await.context("pasta did not connect the sandbox in time")??;
+        // Nobody reads what pasta says later: writing to a closed pipe fails without consequence.
+        drop(child.stderr.take());
         Ok(child)
     }
 }
@@ -142,9 +159,12 @@ pub async fn look_at_host() -> anyhow::Result<HostNetwork> {
     let output = feed(command, "").await.context("cannot run ip")?;
     ensure!(output.status.success(), "ip cannot list the host's addresses");
     let read = |path| std::fs::read_to_string(path).unwrap_or_default();
+    let routes = read("/proc/net/route");
+    let mut addresses = parse_addresses(&output.stdout).context("ip lists the host's addresses in an unknown form")?;
+    addresses.extend(gateways_v4(&routes));
     Ok(HostNetwork {
-        addresses: parse_addresses(&output.stdout).context("ip lists the host's addresses in an unknown form")?,
-        v4: has_default_v4(&read("/proc/net/route")),
+        addresses,
+        v4: has_default_v4(&routes),
         v6: has_default_v6(&read("/proc/net/ipv6_route")),
         kernel_v6: Path::new("/proc/sys/net/ipv6").exists(),
         resolvers: parse_resolvers(&read("/etc/resolv.conf")),

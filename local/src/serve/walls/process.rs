@@ -8,7 +8,7 @@ use rustix::io;
 use rustix::mount::{
     MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, mount, mount_bind, mount_change, move_mount, open_tree,
 };
-use rustix::process::{Gid, Signal, Uid, getppid, set_parent_process_death_signal, setsid};
+use rustix::process::{Gid, Pid, Signal, Uid, getppid, set_parent_process_death_signal, setsid};
 use rustix::thread::{
     CapabilitySet, LinkNameSpaceType, UnshareFlags, capabilities, configure_capability_in_ambient_set, move_into_link_name_space,
     set_capabilities, set_thread_groups, set_thread_res_gid, set_thread_res_uid, unshare_unsafe,
@@ -39,6 +39,8 @@ pub enum Step {
     Name(Named),
     /// Become an unprivileged user and group for good.
     Become(u32),
+    /// Be killed when the platform dies, however it dies. Must follow a change of user, which would clear it.
+    DieWithPlatform,
 }
 
 /// How many things go into a sandbox.
@@ -81,26 +83,32 @@ impl Named {
     }
 }
 
-/// Has `command`'s child take `steps` in order, and die when the platform dies.
+/// Keeps descriptors that the platform's starter left open from reaching any program that the platform starts. To be called before
+/// there is a second thread.
+///
+/// # Errors
+/// When the open descriptors cannot be listed.
+pub fn seal_descriptors() -> std::io::Result<()> {
+    let open: Vec<i32> =
+        std::fs::read_dir("/proc/self/fd")?.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect();
+    for number in open.into_iter().filter(|number| *number > 2) {
+        // SAFETY: the descriptor is only borrowed for the call, which fails where it is closed by now (the listing's own is).
+        let descriptor = unsafe { BorrowedFd::borrow_raw(number) };
+        drop(rustix::io::fcntl_setfd(descriptor, rustix::io::FdFlags::CLOEXEC));
+    }
+    Ok(())
+}
+
+/// Has `command`'s child take `steps` in order.
 pub fn prepare(command: &mut Command, steps: Vec<Step>) {
-    let parent = rustix::process::getpid();
-    let child = move || {
-        for step in &steps {
-            step.take()?;
-        }
-        // After the change of user, which clears it. Where the platform is already gone nobody would send the signal.
-        set_parent_process_death_signal(Some(Signal::KILL))?;
-        if getppid() != Some(parent) {
-            return Err(io::Errno::SRCH.into());
-        }
-        Ok(())
-    };
+    let platform = rustix::process::getpid();
+    let child = move || steps.iter().try_for_each(|step| step.take(platform)).map_err(Into::into);
     // SAFETY: the closure makes system calls on descriptors and strings made before the fork; it neither allocates nor locks.
     unsafe { command.pre_exec(child) };
 }
 
 impl Step {
-    fn take(&self) -> io::Result<()> {
+    fn take(&self, platform: Pid) -> io::Result<()> {
         match self {
             Self::NewSession => setsid().map(drop),
             Self::Keep(fd) => rustix::io::fcntl_setfd(fd, rustix::io::FdFlags::empty()),
@@ -118,6 +126,11 @@ impl Step {
                 set_thread_groups(&[])?;
                 set_thread_res_gid(gid, gid, gid)?;
                 set_thread_res_uid(uid, uid, uid)
+            }
+            Self::DieWithPlatform => {
+                set_parent_process_death_signal(Some(Signal::KILL))?;
+                // Where the platform is already gone nobody would send the signal.
+                if getppid() == Some(platform) { Ok(()) } else { Err(io::Errno::SRCH) }
             }
         }
     }

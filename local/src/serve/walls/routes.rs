@@ -40,7 +40,7 @@ const CLOSED_V6: [&str; 6] = ["::ffff:0:0/96", "64:ff9b:1::/48", "2002::/16", "f
 /// What is known of the host's network when a sandbox starts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HostNetwork {
-    /// Every address of the host's interfaces.
+    /// Every address of the host's interfaces, and of its IPv4 gateways: what runs on those is the host's business.
     pub addresses: Vec<IpAddr>,
     /// Whether the host has a default route for IPv4.
     pub v4: bool,
@@ -112,11 +112,18 @@ pub fn has_default_v4(table: &str) -> bool {
     })
 }
 
+/// The gateways in `/proc/net/route`, which the kernel writes as hexadecimal numbers of its own byte order.
+pub fn gateways_v4(table: &str) -> impl Iterator<Item = IpAddr> {
+    let fields = table.lines().skip(1).filter_map(|line| line.split_ascii_whitespace().nth(2));
+    let numbers = fields.filter_map(|field| u32::from_str_radix(field, 16).ok()).filter(|number| *number != 0);
+    numbers.map(|number| IpAddr::from(number.to_ne_bytes()))
+}
+
 /// Whether `/proc/net/ipv6_route` has a default route that leads out.
 pub fn has_default_v6(table: &str) -> bool {
     table.lines().any(|line| {
         let fields: Vec<&str> = line.split_ascii_whitespace().collect();
-        fields.get(0).is_some_and(|to| to.bytes().all(|digit| digit == b'0'))
+        fields.first().is_some_and(|to| to.bytes().all(|digit| digit == b'0'))
             && fields.get(1) == Some(&"00")
             && fields.last() != Some(&"lo")
     })
@@ -153,6 +160,7 @@ mod tests {
             "Iface Destination Gateway Flags RefCnt Use Metric Mask\neth0 00000000 010200C0 0003 0 0 0 00000000 0\n"
         ));
         assert!(!has_default_v4("Iface Destination\neth0 000200C0 00000000 0001 0 0 0 00FFFFFF\n"));
+        assert_eq!(gateways_v4("head\neth0 00000000 010200C0 0003\neth0 000200C0 00000000 0001\n").count(), 1);
         let zeros = "00000000000000000000000000000000";
         assert!(has_default_v6(&format!("{zeros} 00 {zeros} 00 fd000000000000000000000000000001 00000400 1 0 3 eth0\n")));
         assert!(!has_default_v6(&format!("{zeros} 00 {zeros} 00 {zeros} ffffffff 1 0 200200 lo\n")));

@@ -18,8 +18,8 @@ pub async fn launch(launch: Launch<'_>) -> anyhow::Result<Jail> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     prepare(&mut command, vec![Step::NewSession]);
     let mut jail = Jail::new(command.spawn().context("cannot start envd")?);
-    jail.hand_over(launch.id, launch.config).await?;
-    Ok(jail)
+    let ready = jail.hand_over(launch.id, launch.config).await;
+    jail.or_end(ready).await
 }
 
 /// The name of the platform's user, or its number where it has none.

@@ -164,7 +164,7 @@ pub enum WatchFrame {
     /// The first one.
     Start,
     /// A change.
-    Change(FilesystemEvent),
+    Change(Box<FilesystemEvent>),
     /// Nothing happened.
     Keepalive,
 }
@@ -177,7 +177,7 @@ impl Frame for WatchFrame {
     fn envelope(self, codec: Codec) -> Bytes {
         let event = match self {
             Self::Start => WatchEvent::Start(WatchStart {}),
-            Self::Change(event) => WatchEvent::Filesystem(Box::new(event)),
+            Self::Change(event) => WatchEvent::Filesystem(event),
             Self::Keepalive => WatchEvent::Keepalive(WatchKeepAlive {}),
         };
         codec.envelope(&WatchDirResponse { event: Some(event) })
@@ -203,7 +203,7 @@ impl Stream for WatchStream {
     fn poll_next(mut self: Pin<&mut Self>, task: &mut Task) -> Poll<Option<Self::Item>> {
         if self.taken.is_empty() {
             match self.watch.queue.poll_take(task) {
-                Poll::Ready(Ok(events)) => self.taken.extend(events.into_iter().map(WatchFrame::Change)),
+                Poll::Ready(Ok(events)) => self.taken.extend(events.into_iter().map(Box::new).map(WatchFrame::Change)),
                 Poll::Ready(Err(error)) => return Poll::Ready(Some(Err(error))),
                 Poll::Pending => return Poll::Pending,
             }

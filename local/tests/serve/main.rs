@@ -1,0 +1,10 @@
+//! The platform as its clients see it: the real binary, over real sockets.
+
+mod console;
+mod control;
+mod ending;
+mod gateway;
+mod origins;
+mod start;
+mod streams;
+mod support;

@@ -1,0 +1,47 @@
+/** A platform of its own with a browser on its console: the code in a console's address is good once. */
+import type { Browser, BrowserContext } from "puppeteer-core";
+import { launchChromium } from "../support/browser.ts";
+import { type Platform, startPlatform } from "../support/platform.ts";
+import { ConsolePage } from "./console-page.ts";
+
+export interface Console {
+  readonly platform: Platform;
+  readonly browser: Browser;
+  /** The person's browser: its tabs share what a browser shares. */
+  readonly context: BrowserContext;
+  /** The tab that opened the address of the platform. */
+  readonly first: ConsolePage;
+  /** The console's address without a code. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Starts a platform and opens its console. */
+export async function openConsole(args: string[] = []): Promise<Console> {
+  const platform = await startPlatform({ args });
+  let browser: Browser | undefined;
+  try {
+    browser = await launchChromium();
+    const context = await browser.createBrowserContext();
+    const { consoleUrl } = platform.info;
+    const first = await ConsolePage.open(context, consoleUrl);
+    await first.find("console-sandboxes");
+    const started = browser;
+    return {
+      platform,
+      browser,
+      context,
+      first,
+      url: consoleUrl.replace(/#.*$/, ""),
+      close: async () => {
+        await started.close();
+        // A test may have stopped it already.
+        await platform.stop();
+      },
+    };
+  } catch (error) {
+    await browser?.close();
+    await platform.stop();
+    throw error;
+  }
+}

@@ -1,0 +1,113 @@
+import { css } from "lit";
+
+/** The look of `<console-app>`. */
+export const appStyles = css`
+  :host {
+    display: flex;
+    flex-direction: column;
+    height: 100%;
+    background: var(--sb-bg);
+  }
+  header {
+    display: flex;
+    align-items: center;
+    gap: 10px;
+    flex: none;
+    height: 44px;
+    padding-inline: 14px 10px;
+    border-bottom: 1px solid var(--sb-border);
+    background: var(--sb-surface);
+  }
+  .logo {
+    display: grid;
+    place-items: center;
+    width: 24px;
+    height: 24px;
+    border-radius: 7px;
+    background: var(--sb-accent-fill);
+    color: var(--sb-on-fill);
+  }
+  .name {
+    font-weight: 600;
+    letter-spacing: -0.01em;
+  }
+  .facts {
+    display: flex;
+    flex: 1;
+    align-items: center;
+    gap: 10px;
+    min-width: 0;
+    overflow: hidden;
+    color: var(--sb-muted);
+    font-size: 12px;
+    white-space: nowrap;
+  }
+  .banner {
+    display: flex;
+    flex: none;
+    align-items: flex-start;
+    gap: 8px;
+    padding: 8px 14px;
+    border-bottom: 1px solid color-mix(in srgb, var(--sb-danger) 40%, transparent);
+    background: var(--sb-danger-bg);
+    color: var(--sb-danger);
+    font-weight: 500;
+  }
+  .trouble {
+    flex: none;
+    padding: 8px 12px;
+    border-bottom: 1px solid var(--sb-border);
+  }
+  main {
+    display: grid;
+    flex: 1;
+    grid-template-columns: 292px minmax(0, 1fr);
+    grid-template-rows: minmax(0, 1fr);
+    min-height: 0;
+  }
+  main.single {
+    display: flex;
+  }
+  main.single > * {
+    flex: 1;
+  }
+  console-sandboxes {
+    border-inline-end: 1px solid var(--sb-border);
+  }
+  .work {
+    display: flex;
+    flex-direction: column;
+    min-width: 0;
+    min-height: 0;
+  }
+  .work > sandbox-console {
+    flex: 1;
+  }
+  .panel {
+    flex: none;
+    padding: 12px;
+  }
+  .middle {
+    flex: 1;
+    min-height: 0;
+  }
+  .starting {
+    display: flex;
+    align-items: center;
+    justify-content: center;
+    gap: 8px;
+    color: var(--sb-muted);
+  }
+  @media (max-width: 760px) {
+    main {
+      grid-template-columns: minmax(0, 1fr);
+    }
+    main.listing > .work,
+    main.working > console-sandboxes {
+      display: none;
+    }
+    console-sandboxes {
+      border: 0;
+    }
+  }
+`;

@@ -1,0 +1,3 @@
+import "../elements/theme.css";
+import "./app.css";
+import "./console-app.js";

@@ -22,7 +22,7 @@ use tokio::net::UnixStream;
 use tokio::process::{Child, ChildStdin, Command};
 
 /// How long anything may take. Nothing waits for it unless something is broken.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Waits for what must come.
 pub async fn soon<F: Future>(what: F) -> F::Output {

@@ -156,6 +156,19 @@ async fn a_blocked_process_can_be_killed() {
 }
 
 #[tokio::test]
+async fn what_a_killed_process_had_written_is_delivered() {
+    let envd = Envd::start().await;
+    // Writes of 4,096 bytes go into a pipe whole or not at all, so a blocked writer has written what its counter says.
+    let mut process = envd.follow(Codec::Proto, &program("dd", &["if=/dev/zero", "bs=4096", "status=none"])).await;
+    blocked(process.pid).await;
+    let counters = std::fs::read_to_string(format!("/proc/{}/io", process.pid)).unwrap();
+    let written = counters.lines().find_map(|line| line.strip_prefix("wchar: ")).unwrap().parse::<usize>().unwrap();
+    envd.signal(process.pid, Signal::Sigkill).await.unwrap();
+    let output = process.events.output().await;
+    assert_eq!((output.stdout.len(), output.end().status.as_str()), (written, "signal: killed"));
+}
+
+#[tokio::test]
 async fn all_subscribers_get_what_comes_after_they_came() {
     let envd = Envd::start().await;
     let request = StartRequest { stdin: Some(true), ..sh("echo before; while read line; do echo got $line; done") };

@@ -63,28 +63,26 @@ pub async fn remove(context: Context, request: RemoveRequest) -> Result<RemoveRe
     blocking(move || operations::remove(&path).map(|()| RemoveResponse {})).await
 }
 
+/// What the fields that both ways of watching share ask for.
+macro_rules! wish {
+    ($context:ident, $request:ident) => {
+        Wish {
+            path: locate(&$context, &$request.path)?.1,
+            recursive: $request.recursive,
+            include_entry: $request.include_entry,
+            allow_network_mounts: $request.allow_network_mounts,
+        }
+    };
+}
+
 /// The changes in a directory, as they happen.
 pub async fn watch_dir(context: Context, request: WatchDirRequest) -> Result<WatchStream, RpcError> {
-    let (_, path) = locate(&context, &request.path)?;
-    let wish = Wish {
-        path,
-        recursive: request.recursive,
-        include_entry: request.include_entry,
-        allow_network_mounts: request.allow_network_mounts,
-    };
-    Watch::begin(wish).await.map(WatchStream::new)
+    Watch::begin(wish!(context, request)).await.map(WatchStream::new)
 }
 
 /// A watcher to be polled. It outlives the call and has no end of its own.
 pub async fn create_watcher(context: Context, request: CreateWatcherRequest) -> Result<CreateWatcherResponse, RpcError> {
-    let (_, path) = locate(&context, &request.path)?;
-    let wish = Wish {
-        path,
-        recursive: request.recursive,
-        include_entry: request.include_entry,
-        allow_network_mounts: request.allow_network_mounts,
-    };
-    Ok(CreateWatcherResponse { watcher_id: context.envd.watchers.create(wish).await? })
+    Ok(CreateWatcherResponse { watcher_id: context.envd.watchers.create(wish!(context, request)).await? })
 }
 
 /// What a watcher has seen.

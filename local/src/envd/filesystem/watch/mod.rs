@@ -109,8 +109,9 @@ fn prepare(wish: Wish) -> Result<(Inotify, Tree, Wish), RpcError> {
 
 /// Reads the kernel's events as fast as they come, as it keeps only so many.
 async fn run(mut inotify: AsyncFd<Inotify>, mut tree: Tree, wish: Wish, queue: Arc<Queue>) {
+    let mut buffer = vec![0; BUFFER];
     let error = loop {
-        match read(&mut inotify, &mut tree, &wish, &queue).await {
+        match read(&mut inotify, &mut buffer, &mut tree, &wish, &queue).await {
             Ok(()) => {}
             Err(error) => break error,
         }
@@ -119,13 +120,18 @@ async fn run(mut inotify: AsyncFd<Inotify>, mut tree: Tree, wish: Wish, queue: A
 }
 
 /// Takes what there is, after waiting for it.
-async fn read(inotify: &mut AsyncFd<Inotify>, tree: &mut Tree, wish: &Wish, queue: &Queue) -> Result<(), RpcError> {
+async fn read(
+    inotify: &mut AsyncFd<Inotify>,
+    buffer: &mut [u8],
+    tree: &mut Tree,
+    wish: &Wish,
+    queue: &Queue,
+) -> Result<(), RpcError> {
     let broken = |error: io::Error| failed(&wish.path, &error);
-    let mut buffer = vec![0; BUFFER];
     let mut ready = inotify.readable_mut().await.map_err(broken)?;
     loop {
         let mut changes = Vec::new();
-        match ready.get_inner_mut().read_events(&mut buffer) {
+        match ready.get_inner_mut().read_events(buffer) {
             Ok(events) => {
                 for event in events {
                     tree.see(&event, &mut changes).map_err(broken)?;

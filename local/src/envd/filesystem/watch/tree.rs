@@ -67,7 +67,8 @@ impl Tree {
             return Ok(());
         };
         let path = directory.path.join(name);
-        if event.mask.contains(EventMask::CREATE) && directory.told.remove(name) {
+        // Told of already; after any other event about the name, the next creation is a new one.
+        if directory.told.remove(name) && event.mask.contains(EventMask::CREATE) {
             return Ok(());
         }
         changes.extend(kind(event.mask).map(|kind| Change { path: path.clone(), kind }));
@@ -190,4 +191,66 @@ fn kind(mask: EventMask) -> impl Iterator<Item = EventType> {
     .into_iter()
     .filter(move |(flags, _)| mask.intersects(*flags))
     .map(|(_, kind)| kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inotify::Inotify;
+
+    /// A watched folder with a directory `new` in it that was made later.
+    fn grown() -> (tempfile::TempDir, Inotify, Tree) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut inotify = Inotify::init().unwrap();
+        let mut tree = Tree::new(inotify.watches(), folder.path(), true).unwrap();
+        fs::create_dir(folder.path().join("new")).unwrap();
+        assert_eq!(seen(&mut inotify, &mut tree), [("new".to_owned(), EventType::Create)]);
+        (folder, inotify, tree)
+    }
+
+    fn seen(inotify: &mut Inotify, tree: &mut Tree) -> Vec<(String, EventType)> {
+        let mut buffer = [0; 4096];
+        let mut changes = Vec::new();
+        for event in inotify.read_events(&mut buffer).unwrap() {
+            tree.see(&event, &mut changes).unwrap();
+        }
+        changes.into_iter().map(|change| (change.path.to_str().unwrap().to_owned(), change.kind)).collect()
+    }
+
+    /// As if `name` had been found in `new` while that was adopted.
+    fn find(tree: &mut Tree, name: &str) {
+        let new = tree.directories.values_mut().find(|directory| directory.path == Path::new("new")).unwrap();
+        new.told.insert(name.into());
+    }
+
+    #[test]
+    fn an_entry_that_was_found_in_a_new_directory_is_not_told_again() {
+        let (folder, mut inotify, mut tree) = grown();
+        find(&mut tree, "x");
+        fs::create_dir(folder.path().join("new/x")).unwrap();
+        fs::create_dir(folder.path().join("new/y")).unwrap();
+        assert_eq!(seen(&mut inotify, &mut tree), [("new/y".to_owned(), EventType::Create)]);
+    }
+
+    #[test]
+    fn an_entry_that_was_found_and_made_anew_is_told_again() {
+        let (folder, mut inotify, mut tree) = grown();
+        let path = folder.path().join("new/x");
+        fs::create_dir(&path).unwrap();
+        seen(&mut inotify, &mut tree);
+        find(&mut tree, "x");
+        fs::remove_dir(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        let expected = [EventType::Remove, EventType::Create].map(|kind| ("new/x".to_owned(), kind));
+        assert_eq!(seen(&mut inotify, &mut tree), expected);
+    }
+
+    #[test]
+    fn after_a_pause_nothing_is_held_back() {
+        let (folder, mut inotify, mut tree) = grown();
+        find(&mut tree, "x");
+        tree.settle();
+        fs::create_dir(folder.path().join("new/x")).unwrap();
+        assert_eq!(seen(&mut inotify, &mut tree), [("new/x".to_owned(), EventType::Create)]);
+    }
 }

@@ -9,6 +9,7 @@ import { SandboxPaginator } from "./paginator.js";
 
 export { Sandbox as AsyncSandbox } from "./agent_sandbox_web.js";
 export * from "./errors.js";
+export * from "./server.js";
 export { Commands, Files, init, Network, Pty, Sandbox, SandboxPaginator, TerminalSession };
 /** For the entries; `export *` leaves a default out, so it does not become part of the package's face. */
 export default setDefaultSource;

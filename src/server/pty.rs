@@ -144,7 +144,8 @@ impl Connection {
             Some("exited") => self.exited.set(true),
             _ => {
                 self.started.set(true);
-                self.pacer.borrow_mut().output();
+                let output = get(&message, "data").as_string().map_or(0, |data| data.len());
+                self.pacer.borrow_mut().output(output);
                 self.room.ring();
             }
         }
@@ -247,12 +248,8 @@ impl Connection {
     async fn send_pieces(&self, text: &str, call: &CallOptions) -> Result<()> {
         let is_keys = text.len() <= KEYS;
         let mut rest = text;
+        let limits = Limits::start(&CallOptions { signal: call.signal.clone(), timeout: None })?;
         loop {
-            let limits = Limits::start(&CallOptions { signal: call.signal.clone(), timeout: None })?;
-            let _timer = call.timeout.map(|ms| {
-                let (guard, sent, whole) = (limits.guard.clone(), text.len() - rest.len(), text.len());
-                Timer::start(ms, move || guard.fire(not_read(sent, whole)))
-            });
             while !rest.is_empty() {
                 let taken = self.pacer.borrow_mut().take(rest, is_keys);
                 if taken == 0 {
@@ -265,6 +262,10 @@ impl Connection {
             if rest.is_empty() {
                 return Ok(());
             }
+            let _timer = call.timeout.map(|ms| {
+                let (guard, sent, whole) = (limits.guard.clone(), text.len() - rest.len(), text.len());
+                Timer::start(ms, move || guard.fire(not_read(sent, whole)))
+            });
             limits.guard.wait(Box::pin(self.room.rung())).await?;
             if self.ended.get() {
                 return Err(has_ended());
@@ -312,7 +313,7 @@ fn not_read(sent: usize, whole: usize) -> JsValue {
         &decimal(sent as u64),
         " of ",
         &decimal(whole as u64),
-        " bytes were sent, and no output came since.",
+        " bytes were sent, and no output came in answer.",
     ]
     .concat();
     server_error(Class::PayloadTooLarge, &message, 0, "pty_connect", "", "", "")

@@ -478,9 +478,9 @@ export class ServerPty {
 /**
  * A terminal that is attached. Iterating gives its messages, until the shell has exited or the connection is closed.
  *
- * The server stops for everybody when it cannot write to one terminal, so input is paced: messages of at most 4 kB, at most 8 kB since the
- * last output came. What is more waits for output, and is refused when none comes. A program that writes all the time and reads nothing can
- * still stop the server. Bytes of characters that the server cut arrive as U+FFFD: it decodes each piece of output by itself.
+ * The server stops for everybody when it cannot write to one terminal, so input is paced: messages of at most 4 kB, and at most 8 kB ahead of
+ * the output that comes back. What is more waits for output, and is refused when none comes: long texts for a program without echo are better
+ * written to a file. A program that writes all the time and reads nothing can still stop the server. Bytes of characters that the server cut arrive as U+FFFD: it decodes each piece of output by itself.
  */
 export class PtyConnection implements AsyncIterable<PtyMessage> {
   private constructor();

@@ -147,7 +147,7 @@ impl Client {
             key,
             key_variable: variables[API_KEY].unwrap_or_default(),
             checks_key,
-            api_headers: options.record("apiHeaders")?.unwrap_or_default().into_iter().collect(),
+            api_headers: options.record("apiHeaders")?.unwrap_or_default(),
             fetch: options.function("fetch")?,
         })
     }

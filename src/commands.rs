@@ -3,28 +3,21 @@
 use crate::error::{Result, Thrown, invalid};
 use crate::handle::{Flavour, ProcessHandle, Started, collect, piece_value, result_value};
 use crate::input::Into;
-use crate::options::{CallOptions, Options, argument, no_nul, object};
-use crate::process::{Output, Process, kill_later, send_input, signal};
-use crate::protocol::failure::{Class, Doing};
-use crate::protocol::process::{ConnectRequest, ProcessConfig, ProcessSelector, StartRequest};
+use crate::options::{CallOptions, Options, argument, no_nul};
+use crate::process::{Output, Process, kill_later, send_input};
+use crate::protocol::failure::Class;
+use crate::protocol::requests::Start;
 use crate::protocol::routing::decimal;
 use crate::stream::{Pull, chunk_stream};
 use crate::target::{Target, Work};
-use crate::transport::connect::{Opening, Unary, unary};
+use crate::transport::connect::Opening;
 use crate::transport::guard::{Guard, Listener};
-use crate::transport::json::get;
-use crate::transport::limits::Limits;
+use crate::unary::{LIST_PROCESSES, SIGNAL, call, kill};
 use js_sys::{Array, Function, Promise};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::spawn_local;
-
-#[wasm_bindgen(module = "/src/js/shape.js")]
-extern "C" {
-    #[wasm_bindgen(js_name = processInfos)]
-    fn process_infos(wire: &JsValue) -> JsValue;
-}
 
 /// How long a command may run unless told otherwise, in ms.
 const COMMAND_TIMEOUT: f64 = 60_000.0;
@@ -42,7 +35,7 @@ impl Commands {
 /// A command that is ready to be sent.
 #[derive(Clone)]
 struct Command {
-    request: StartRequest,
+    request: Start,
     user: Option<String>,
     /// In ms; `None` for no limit.
     timeout: Option<f64>,
@@ -75,7 +68,6 @@ impl Command {
         };
         let input = options.get("input")?;
         let input = if input.is_undefined() { None } else { Some(crate::options::bytes("input", &input)?) };
-        let process = ProcessConfig { cmd, args, envs: envs(options)?, cwd: options.text("cwd")? };
         let stdin = options.boolean("stdin")?.unwrap_or(false) || input.is_some();
         let output = match options.string("output")?.as_deref() {
             None | Some("text") => Output::Text,
@@ -83,7 +75,7 @@ impl Command {
             Some(_) => return Err(invalid(&["output must be \"text\" or \"bytes\"."])),
         };
         Ok(Self {
-            request: StartRequest { process: Some(process), pty: None, tag: None, stdin: Some(stdin) },
+            request: Start { cmd, args, envs: envs(options)?, cwd: options.text("cwd")?, size: None, stdin: Some(stdin) },
             user: options.text("user")?,
             timeout: Some(options.millis("timeoutMs")?.unwrap_or(COMMAND_TIMEOUT)).filter(|ms| *ms > 0.0),
             input,
@@ -132,7 +124,7 @@ pub async fn open_process(
             if starts {
                 spawn_local(async move {
                     if let Ok(process) = opened.await {
-                        kill_later(process.target.clone(), process.pid);
+                        kill_later(&process.target, process.pid);
                     }
                 });
             }
@@ -149,7 +141,7 @@ fn feed(process: &Process, input: Vec<u8>) {
 }
 
 /// The variables of a process.
-pub fn envs(options: &Options) -> Result<std::collections::BTreeMap<String, String>> {
+pub fn envs(options: &Options) -> Result<Vec<(String, String)>> {
     let envs = options.record("envs")?.unwrap_or_default();
     for (name, value) in &envs {
         no_nul("envs", name)?;
@@ -223,44 +215,33 @@ impl Commands {
                 Some("bytes") => Output::Bytes,
                 Some(_) => return Err(invalid(&["output must be \"text\" or \"bytes\"."])),
             };
-            let opening = Opening::Connect(ConnectRequest { process: Some(ProcessSelector::pid(pid)) });
+            let opening = Opening::Connect(pid);
             let process = open_process(&target, opening, None, None, output, &target.call(&options)?).await?;
             Ok(ProcessHandle::make(Started::new(process, true), Flavour::Command))
         })
     }
 
     pub fn list(&self, options: JsValue) -> Promise {
-        let target = self.0.clone();
-        self.0.promise(async move {
-            let limits = Limits::start(&target.call(&Options::new(options)?)?)?;
-            let (message, method) = (object(&[]), "/process.Process/List");
-            let call = Unary { doing: Doing::Process, method, message: &message, user: None, repeatable: true };
-            let message = unary(&target, call, &limits).await?;
-            Ok(process_infos(&get(&message, "processes")))
-        })
+        call(&self.0, &LIST_PROCESSES, [JsValue::UNDEFINED, JsValue::UNDEFINED], options)
     }
 
     pub fn kill(&self, pid: JsValue, options: JsValue) -> Promise {
-        kill_promise(&self.0, pid, options)
+        kill(&self.0, pid, options)
     }
 
     #[wasm_bindgen(js_name = sendSignal)]
     pub fn send_signal(&self, pid: JsValue, name: JsValue, options: JsValue) -> Promise {
-        let target = self.0.clone();
-        self.0.promise(async move {
-            let pid = crate::options::pid(&pid)?;
-            let name = match (name.as_f64(), name.as_string().as_deref()) {
-                (Some(15.0), _) | (_, Some("SIGTERM")) => "SIGNAL_SIGTERM",
-                (Some(9.0), _) | (_, Some("SIGKILL")) => "SIGNAL_SIGKILL",
-                _ if name.is_undefined() => "SIGNAL_SIGTERM",
-                _ => {
-                    return Err(Thrown::new(Class::InvalidArgument, "signal must be 15, 9, \"SIGTERM\" or \"SIGKILL\".")
-                        .suggestion("Other signals are sent by a command: commands.run([\"kill\", \"-INT\", String(pid)]).")
-                        .into());
-                }
-            };
-            Ok(signal(&target, pid, name, &target.call(&Options::new(options)?)?).await?.into())
-        })
+        let wire = match (name.as_f64(), name.as_string().as_deref()) {
+            (Some(15.0), _) | (_, Some("SIGTERM")) => "SIGNAL_SIGTERM",
+            (Some(9.0), _) | (_, Some("SIGKILL")) => "SIGNAL_SIGKILL",
+            _ if name.is_undefined() => "SIGNAL_SIGTERM",
+            _ => {
+                let error = Thrown::new(Class::InvalidArgument, "signal must be 15, 9, \"SIGTERM\" or \"SIGKILL\".")
+                    .suggestion("Other signals are sent by a command: commands.run([\"kill\", \"-INT\", String(pid)]).");
+                return Promise::reject(&error.build());
+            }
+        };
+        call(&self.0, &SIGNAL, [pid, JsValue::from_str(wire)], options)
     }
 
     #[wasm_bindgen(js_name = sendInput)]
@@ -285,15 +266,6 @@ pub fn input_promise(target: &Rc<Target>, pid: &JsValue, into: Into, data: &JsVa
         Ok(pid) => send_input(target, pid, into, data, options),
         Err(fault) => crate::target::promise(async { Err(fault) }),
     }
-}
-
-/// SIGKILL for a process that is named by its id.
-pub fn kill_promise(target: &Rc<Target>, pid: JsValue, options: JsValue) -> Promise {
-    let of = target.clone();
-    target.promise(async move {
-        let pid = crate::options::pid(&pid)?;
-        Ok(signal(&of, pid, "SIGNAL_SIGKILL", &of.call(&Options::new(options)?)?).await?.into())
-    })
 }
 
 /// A command that starts with the first step and is killed when its reader leaves.

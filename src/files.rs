@@ -3,18 +3,16 @@
 use crate::error::{Fault, Result, Thrown, invalid};
 use crate::network::{file_query, file_url};
 use crate::options::{Options, argument, object, set};
-use crate::protocol::connect::Code;
 use crate::protocol::failure::{Class, Doing};
 use crate::protocol::routing::query;
 use crate::protocol::signature::Operation;
 use crate::target::Target;
-use crate::transport::connect::{Unary, unary};
 use crate::transport::fetch::{Exchange, Request, Want, send};
 use crate::transport::guard::{Guard, Listener};
-use crate::transport::json::get;
 use crate::transport::limits::Limits;
 use crate::transport::runtime::{is_browser, is_edge, streams_uploads};
-use js_sys::{Object, Promise, Uint8Array};
+use crate::unary::{EXISTS, GET_INFO, LIST_DIR, MAKE_DIR, MOVE, REMOVE, call};
+use js_sys::{Promise, Uint8Array};
 use std::cell::RefCell;
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
@@ -25,7 +23,7 @@ extern "C" {
     #[wasm_bindgen(js_name = entryInfo)]
     pub fn entry_info(wire: &JsValue) -> JsValue;
     #[wasm_bindgen(js_name = entryInfos)]
-    fn entry_infos(wire: &JsValue) -> JsValue;
+    pub fn entry_infos(wire: &JsValue) -> JsValue;
     #[wasm_bindgen(js_name = writeInfo)]
     fn write_info(wire: &JsValue, path: &str) -> JsValue;
 }
@@ -53,34 +51,6 @@ impl Files {
     pub fn new(target: Rc<Target>) -> Self {
         Self(target)
     }
-
-    /// A call of the filesystem service on one path, and what becomes of its answer.
-    fn entry_call(
-        &self,
-        method: &'static str,
-        path: JsValue,
-        options: JsValue,
-        shape: fn(Result<JsValue>) -> Result<JsValue>,
-    ) -> Promise {
-        let target = self.0.clone();
-        self.0.promise(async move {
-            let message = object(&[("path", JsValue::from_str(&argument("path", &path)?))]);
-            let options = Options::new(options)?;
-            shape(entry_request(&target, method, &message, &options, true).await)
-        })
-    }
-}
-
-async fn entry_request(
-    target: &Target,
-    method: &'static str,
-    message: &Object,
-    options: &Options,
-    repeatable: bool,
-) -> Result<JsValue> {
-    let user = options.text("user")?;
-    let limits = Limits::start(&target.call(options)?)?;
-    unary(target, Unary { doing: Doing::Filesystem, method, message, user: user.as_deref(), repeatable }, &limits).await
 }
 
 #[wasm_bindgen]
@@ -102,56 +72,26 @@ impl Files {
     }
 
     pub fn list(&self, path: JsValue, options: JsValue) -> Promise {
-        let target = self.0.clone();
-        self.0.promise(async move {
-            // Without a path it is the user's home.
-            let path = if path.is_undefined() { String::new() } else { argument("path", &path)? };
-            let options = Options::new(options)?;
-            let depth = options.integer("depth", 1.0, f64::from(u32::MAX))?.unwrap_or(1.0);
-            let message = object(&[("path", JsValue::from_str(&path)), ("depth", depth.into())]);
-            let answered = entry_request(&target, "/filesystem.Filesystem/ListDir", &message, &options, true).await?;
-            Ok(entry_infos(&get(&answered, "entries")))
-        })
+        call(&self.0, &LIST_DIR, [path, JsValue::UNDEFINED], options)
     }
 
     pub fn exists(&self, path: JsValue, options: JsValue) -> Promise {
-        self.entry_call("/filesystem.Filesystem/Stat", path, options, |answered| match answered {
-            Ok(_) => Ok(true.into()),
-            Err(fault) if fault.code() == Some(Code::NotFound) => Ok(false.into()),
-            Err(fault) => Err(fault),
-        })
+        call(&self.0, &EXISTS, [path, JsValue::UNDEFINED], options)
     }
 
     #[wasm_bindgen(js_name = getInfo)]
     pub fn get_info(&self, path: JsValue, options: JsValue) -> Promise {
-        self.entry_call("/filesystem.Filesystem/Stat", path, options, |answered| Ok(entry_info(&get(&answered?, "entry"))))
+        call(&self.0, &GET_INFO, [path, JsValue::UNDEFINED], options)
     }
 
     #[wasm_bindgen(js_name = makeDir)]
     pub fn make_dir(&self, path: JsValue, options: JsValue) -> Promise {
-        let target = self.0.clone();
-        self.0.promise(async move {
-            let message = object(&[("path", JsValue::from_str(&argument("path", &path)?))]);
-            let options = Options::new(options)?;
-            match entry_request(&target, "/filesystem.Filesystem/MakeDir", &message, &options, true).await {
-                Ok(_) => Ok(true.into()),
-                Err(fault) if fault.code() == Some(Code::AlreadyExists) => Ok(fault.repeated().into()),
-                Err(fault) => Err(fault),
-            }
-        })
+        call(&self.0, &MAKE_DIR, [path, JsValue::UNDEFINED], options)
     }
 
     #[wasm_bindgen(js_name = move)]
     pub fn move_entry(&self, source: JsValue, destination: JsValue, options: JsValue) -> Promise {
-        let target = self.0.clone();
-        self.0.promise(async move {
-            let source = JsValue::from_str(&argument("source", &source)?);
-            let destination = JsValue::from_str(&argument("destination", &destination)?);
-            let message = object(&[("source", source), ("destination", destination)]);
-            let options = Options::new(options)?;
-            let answered = entry_request(&target, "/filesystem.Filesystem/Move", &message, &options, false).await?;
-            Ok(entry_info(&get(&answered, "entry")))
-        })
+        call(&self.0, &MOVE, [source, destination], options)
     }
 
     pub fn rename(&self, source: JsValue, destination: JsValue, options: JsValue) -> Promise {
@@ -159,7 +99,7 @@ impl Files {
     }
 
     pub fn remove(&self, path: JsValue, options: JsValue) -> Promise {
-        self.entry_call("/filesystem.Filesystem/Remove", path, options, |answered| answered.map(|_| JsValue::UNDEFINED))
+        call(&self.0, &REMOVE, [path, JsValue::UNDEFINED], options)
     }
 
     pub fn watch(&self, path: JsValue, options: JsValue) -> Promise {

@@ -3,16 +3,15 @@
 use crate::commands::Callbacks;
 use crate::error::{Fault, Result, Thrown};
 use crate::input::Into;
-use crate::options::{CallOptions, Options, integer, object, set};
-use crate::process::{Exit, Piece, Process, signal};
+use crate::options::{Options, object, set};
+use crate::process::{Exit, Piece, Process};
 use crate::protocol::events::Channel;
-use crate::protocol::failure::{Class, Doing};
+use crate::protocol::failure::Class;
 use crate::protocol::routing::decimal;
-use crate::target::Target;
-use crate::transport::connect::{Unary, unary};
 use crate::transport::guard::{Guard, Stop};
 use crate::transport::limits::Limits;
 use crate::transport::runtime::{ignore, now};
+use crate::unary::{RESIZE, call, kill};
 use js_sys::{Function, Promise};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -77,7 +76,7 @@ pub async fn collect(process: &Process, callbacks: Callbacks, capture: bool) -> 
             collected.truncated |= end < text.len();
         }
         if let Some(callback) = if is_stderr { &callbacks.1 } else { &callbacks.0 } {
-            call(callback, &text).await?;
+            tell(callback, &text).await?;
         }
     }
     // Reading was given up from elsewhere. The exit code survives when it was read before.
@@ -90,7 +89,7 @@ pub async fn collect(process: &Process, callbacks: Callbacks, capture: bool) -> 
 }
 
 /// Calls a callback and waits for what it promises.
-async fn call(callback: &Function, text: &str) -> Result<()> {
+async fn tell(callback: &Function, text: &str) -> Result<()> {
     let answer = callback.call1(&JsValue::UNDEFINED, &JsValue::from_str(text))?;
     if answer.is_object() {
         // A rejection is the caller's own and goes back to the caller.
@@ -258,15 +257,11 @@ impl ProcessHandle {
     }
 
     pub fn kill(&self, options: JsValue) -> Promise {
-        let process = self.process().clone();
-        self.process().target.promise(async move {
-            // A pid that has ended may by now be somebody else's.
-            if process.exit().is_some() {
-                return Ok(false.into());
-            }
-            let call = process.target.call(&Options::new(options)?)?;
-            Ok(signal(&process.target, process.pid, "SIGNAL_SIGKILL", &call).await?.into())
-        })
+        // A pid that has ended may by now be somebody else's.
+        if self.process().exit().is_some() {
+            return Promise::resolve(&JsValue::FALSE);
+        }
+        kill(&self.process().target, self.process().pid.into(), options)
     }
 
     #[wasm_bindgen(js_name = sendInput)]
@@ -281,27 +276,6 @@ impl ProcessHandle {
     }
 
     pub fn resize(&self, size: JsValue, options: JsValue) -> Promise {
-        let process = self.process().clone();
-        self.process().target.promise(async move {
-            let (cols, rows) = read_size(&Options::new(size)?)?;
-            let call = process.target.call(&Options::new(options)?)?;
-            resize(&process.target, process.pid, cols, rows, &call).await?;
-            Ok(JsValue::UNDEFINED)
-        })
+        call(&self.process().target, &RESIZE, [self.process().pid.into(), size], options)
     }
-}
-
-/// A terminal's size, which both of its numbers must be given for.
-pub fn read_size(size: &Options) -> Result<(u32, u32)> {
-    let read = |name: &str| integer(name, &size.get(name)?, 1.0, 65_535.0);
-    Ok((read("cols")? as u32, read("rows")? as u32))
-}
-
-/// Sets a terminal's size.
-pub async fn resize(target: &Target, pid: u32, cols: u32, rows: u32, options: &CallOptions) -> Result<()> {
-    let limits = Limits::start(options)?;
-    let size = object(&[("cols", cols.into()), ("rows", rows.into())]);
-    let message = object(&[("process", crate::input::selector(pid)), ("pty", object(&[("size", size.into())]).into())]);
-    let call = Unary { doing: Doing::Process, method: "/process.Process/Update", message: &message, user: None, repeatable: true };
-    unary(target, call, &limits).await.map(drop)
 }

@@ -3,15 +3,14 @@
 use crate::error::{Fault, Result};
 use crate::options::{CallOptions, REQUEST_TIMEOUT, object};
 use crate::protocol::failure::Doing;
-use crate::protocol::process::{Input, ProcessInput, ProcessSelector, SendInputRequest};
 use crate::target::Target;
 use crate::transport::connect::{Unary, send_input, unary};
 use crate::transport::guard::Listener;
 use crate::transport::limits::Limits;
-use bytes::Bytes;
+use crate::unary::selector;
 use js_sys::{Function, Promise};
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::rc::Rc;
 use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::spawn_local;
@@ -44,7 +43,7 @@ struct Item {
 /// The queues of a sandbox's processes. A queue is there while something waits.
 #[derive(Default)]
 pub struct Inputs {
-    queues: RefCell<BTreeMap<u32, VecDeque<Item>>>,
+    queues: RefCell<Vec<(u32, VecDeque<Item>)>>,
 }
 
 /// Queues input. The promise settles when the server has taken it.
@@ -60,10 +59,10 @@ pub fn push(target: &Rc<Target>, pid: u32, into: Into, bytes: Vec<u8>, options: 
         });
         let item = Item { bytes: bytes.clone(), into, options: options.clone(), resolve, reject, given_up, _listener: listener };
         let mut queues = target.inputs.queues.borrow_mut();
-        match queues.get_mut(&pid) {
-            Some(queue) => queue.push_back(item),
+        match queues.iter_mut().find(|(of, _)| *of == pid) {
+            Some((_, queue)) => queue.push_back(item),
             None => {
-                queues.insert(pid, VecDeque::from([item]));
+                queues.push((pid, VecDeque::from([item])));
                 spawn_local(pump(target.clone(), pid));
             }
         }
@@ -89,7 +88,8 @@ async fn pump(target: Rc<Target>, pid: u32) {
 /// Takes the first item and what may be joined with it. An empty queue goes away.
 fn next_batch(target: &Target, pid: u32) -> Option<Vec<Item>> {
     let mut queues = target.inputs.queues.borrow_mut();
-    let queue = queues.get_mut(&pid)?;
+    let at = queues.iter().position(|(of, _)| *of == pid)?;
+    let queue = &mut queues[at].1;
     let mut batch: Vec<Item> = Vec::new();
     let mut size = 0;
     while let Some(item) = queue.pop_front() {
@@ -108,7 +108,7 @@ fn next_batch(target: &Target, pid: u32) -> Option<Vec<Item>> {
         batch.push(item);
     }
     if batch.is_empty() {
-        queues.remove(&pid);
+        queues.swap_remove(at);
         return None;
     }
     Some(batch)
@@ -125,21 +125,13 @@ async fn send(target: &Target, pid: u32, batch: &[Item]) -> Result<()> {
         let call = Unary { doing: Doing::Process, method, message: &message, user: None, repeatable: true };
         return unary(target, call, &limits).await.map(drop);
     }
-    let bytes: Bytes = batch.iter().flat_map(|item| item.bytes.iter().copied()).collect::<Vec<u8>>().into();
+    let bytes: Vec<u8> = batch.iter().flat_map(|item| item.bytes.iter().copied()).collect();
     for at in (0..bytes.len().max(1)).step_by(LARGEST) {
-        let piece = bytes.slice(at..(at + LARGEST).min(bytes.len()));
-        let input = if first.into == Into::Pty { Input::Pty(piece) } else { Input::Stdin(piece) };
-        let message =
-            SendInputRequest { process: Some(ProcessSelector::pid(pid)), input: Some(ProcessInput { input: Some(input) }) };
+        let piece = &bytes[at..(at + LARGEST).min(bytes.len())];
         let limits = Limits::start(&options)?;
-        send_input(target, &message, &limits).await?;
+        send_input(target, pid, first.into == Into::Pty, piece, &limits).await?;
     }
     Ok(())
-}
-
-/// Names a process in a JSON message.
-pub fn selector(pid: u32) -> JsValue {
-    object(&[("pid", pid.into())]).into()
 }
 
 impl From<Fault> for JsValue {

@@ -44,6 +44,8 @@ mod terminal;
 #[cfg(target_arch = "wasm32")]
 mod transport;
 #[cfg(target_arch = "wasm32")]
+mod unary;
+#[cfg(target_arch = "wasm32")]
 mod watch;
 
 #[cfg(target_arch = "wasm32")]

@@ -3,7 +3,6 @@
 use crate::error::{Fault, Result, invalid};
 use crate::protocol::routing::decimal;
 use js_sys::{Array, Function, Object, Reflect};
-use std::collections::BTreeMap;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::AbortSignal;
 
@@ -80,15 +79,15 @@ impl Options {
     }
 
     /// A map of strings.
-    pub fn record(&self, name: &str) -> Result<Option<BTreeMap<String, String>>> {
+    pub fn record(&self, name: &str) -> Result<Option<Vec<(String, String)>>> {
         let Some(object) = self.object(name)? else { return Ok(None) };
-        let mut record = BTreeMap::new();
+        let mut record = Vec::new();
         for pair in Object::entries(&object).iter() {
             let pair: Array = pair.unchecked_into();
             let (Some(key), Some(value)) = (pair.get(0).as_string(), pair.get(1).as_string()) else {
                 return Err(invalid(&["every value of ", name, " must be a string."]));
             };
-            record.insert(key, value);
+            record.push((key, value));
         }
         Ok(Some(record))
     }

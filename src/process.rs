@@ -1,24 +1,25 @@
 //! A process under way: its output as it comes, its end, and what can be done to it meanwhile.
 
 use crate::error::{Fault, Result, Thrown};
-use crate::input::{self, Into, selector};
-use crate::options::{CallOptions, Options, REQUEST_TIMEOUT, bytes, object};
+use crate::input::{self, Into};
+use crate::options::{CallOptions, Options, bytes};
 use crate::protocol::connect::Code;
 use crate::protocol::events::{Channel, Malformed, ProcessEvent, process_event};
-use crate::protocol::failure::{Class, Doing};
+use crate::protocol::failure::Class;
 use crate::protocol::routing::decimal;
 use crate::protocol::utf8::Utf8Decoder;
 use crate::target::{Target, promise};
-use crate::transport::connect::{Opening, Unary, cut_off, open, unary};
+use crate::transport::connect::{Opening, cut_off, open};
 use crate::transport::events::EventStream;
 use crate::transport::guard::{Listener, Timer};
 use crate::transport::json;
 use crate::transport::limits::Limits;
+use crate::transport::runtime::ignore;
+use crate::unary::kill;
 use js_sys::{Promise, Uint8Array};
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 use wasm_bindgen::JsValue;
-use wasm_bindgen_futures::spawn_local;
 
 /// Small frames are joined up to about this size, in bytes or characters.
 const JOINED: usize = 64 * 1024;
@@ -142,7 +143,7 @@ impl Process {
         }
         self.stream.guard.fire(error);
         self.stream.cancel();
-        kill_later(self.target.clone(), self.pid);
+        kill_later(&self.target, self.pid);
     }
 
     /// The next piece, if it is here.
@@ -274,7 +275,7 @@ impl Process {
     /// The reader left before the end.
     pub fn leave(&self) {
         if self.kills_when_left.get() && self.exit.borrow().is_none() && !self.done.get() {
-            kill_later(self.target.clone(), self.pid);
+            kill_later(&self.target, self.pid);
         }
         self.disconnect();
     }
@@ -303,26 +304,9 @@ fn with_event<R>(is_json: bool, message: &[u8], visit: impl FnOnce(ProcessEvent<
     if is_json { json::process_event(message, visit) } else { process_event(message).map(visit) }
 }
 
-/// Sends SIGKILL without anybody waiting for it: the caller has gone.
-pub fn kill_later(target: Rc<Target>, pid: u32) {
-    spawn_local(async move {
-        let options = CallOptions { signal: None, timeout: target.client.timeout_or(REQUEST_TIMEOUT) };
-        // Whether it worked, nobody is left to hear.
-        let _ = signal(&target, pid, "SIGNAL_SIGKILL", &options).await;
-    });
-}
-
-/// Sends a signal. `false` when there is no such process.
-pub async fn signal(target: &Target, pid: u32, name: &str, options: &CallOptions) -> Result<bool> {
-    let limits = Limits::start(options)?;
-    let message = object(&[("process", selector(pid)), ("signal", JsValue::from_str(name))]);
-    let method = "/process.Process/SendSignal";
-    let call = Unary { doing: Doing::Process, method, message: &message, user: None, repeatable: true };
-    match unary(target, call, &limits).await {
-        Ok(_) => Ok(true),
-        Err(fault) if fault.code() == Some(Code::NotFound) => Ok(fault.repeated()),
-        Err(fault) => Err(fault),
-    }
+/// Sends SIGKILL without anybody waiting for it: the caller has gone, and whether it worked, nobody is left to hear.
+pub fn kill_later(target: &Rc<Target>, pid: u32) {
+    ignore(&kill(target, pid.into(), JsValue::UNDEFINED));
 }
 
 /// Queues input for a process; the promise of an exported method.

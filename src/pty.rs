@@ -1,14 +1,15 @@
 //! Pseudo-terminals.
 
-use crate::commands::{envs, input_promise, kill_promise, open_process};
+use crate::commands::{envs, input_promise, open_process};
 use crate::error::Result;
-use crate::handle::{Flavour, ProcessHandle, Started, read_size, resize};
+use crate::handle::{Flavour, ProcessHandle, Started};
 use crate::input::Into;
 use crate::options::{CallOptions, Options};
 use crate::process::{Output, Process};
-use crate::protocol::process::{ConnectRequest, ProcessConfig, ProcessSelector, Pty as PtyRequest, PtySize, StartRequest};
+use crate::protocol::requests::Start;
 use crate::target::Target;
 use crate::transport::connect::Opening;
+use crate::unary::{RESIZE, call, kill};
 use js_sys::Promise;
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
@@ -35,15 +36,12 @@ pub async fn start(target: &Rc<Target>, options: &Options, call: &CallOptions) -
     let args = if takes_flags { vec!["-i".to_owned(), "-l".to_owned()] } else { Vec::new() };
     let mut envs = envs(options)?;
     for (name, value) in TERMINAL_ENVS {
-        envs.entry(name.to_owned()).or_insert_with(|| value.to_owned());
+        if !envs.iter().any(|(given, _)| given == name) {
+            envs.push((name.to_owned(), value.to_owned()));
+        }
     }
     let timeout = options.millis("timeoutMs")?.filter(|ms| *ms > 0.0);
-    let request = StartRequest {
-        process: Some(ProcessConfig { cmd, args, envs, cwd: options.text("cwd")? }),
-        pty: Some(PtyRequest { size: Some(PtySize { cols, rows }) }),
-        tag: None,
-        stdin: None,
-    };
+    let request = Start { cmd, args, envs, cwd: options.text("cwd")?, size: Some((cols, rows)), stdin: None };
     let process = open_process(target, Opening::Start(request), options.text("user")?, timeout, Output::Bytes, call).await?;
     process.end_by(&CallOptions::default(), timeout);
     Ok(process)
@@ -51,7 +49,7 @@ pub async fn start(target: &Rc<Target>, options: &Options, call: &CallOptions) -
 
 /// Listens to a terminal that runs.
 pub async fn connect(target: &Rc<Target>, pid: u32, call: &CallOptions) -> Result<Rc<Process>> {
-    let opening = Opening::Connect(ConnectRequest { process: Some(ProcessSelector::pid(pid)) });
+    let opening = Opening::Connect(pid);
     open_process(target, opening, None, None, Output::Bytes, call).await
 }
 
@@ -76,7 +74,7 @@ impl Pty {
     }
 
     pub fn kill(&self, pid: JsValue, options: JsValue) -> Promise {
-        kill_promise(&self.0, pid, options)
+        kill(&self.0, pid, options)
     }
 
     #[wasm_bindgen(js_name = sendInput)]
@@ -85,12 +83,6 @@ impl Pty {
     }
 
     pub fn resize(&self, pid: JsValue, size: JsValue, options: JsValue) -> Promise {
-        let target = self.0.clone();
-        self.0.promise(async move {
-            let pid = crate::options::pid(&pid)?;
-            let (cols, rows) = read_size(&Options::new(size)?)?;
-            resize(&target, pid, cols, rows, &target.call(&Options::new(options)?)?).await?;
-            Ok(JsValue::UNDEFINED)
-        })
+        call(&self.0, &RESIZE, [pid, size], options)
     }
 }

@@ -96,13 +96,18 @@ impl Target {
 
     /// A promise of what a data-plane call gives. Its failures are explained: a sandbox that does not answer may be gone or paused.
     pub fn promise(self: &Rc<Self>, work: impl Future<Output = Result<JsValue>> + 'static) -> Promise {
-        let (target, work): (_, Work<JsValue>) = (self.clone(), Box::pin(work));
-        promise(async move {
+        self.explained(Box::pin(work))
+    }
+
+    /// Not generic, so that it exists once.
+    fn explained(self: &Rc<Self>, work: Work<JsValue>) -> Promise {
+        let target = self.clone();
+        boxed_promise(Box::pin(async move {
             match work.await {
                 Ok(value) => Ok(value),
                 Err(fault) => Err(target.explain(fault).await.into()),
             }
-        })
+        }))
     }
 
     /// What a failure on the way to the sandbox means for the caller.
@@ -178,9 +183,12 @@ pub async fn control(
     send(client, &request, Want::Text, limits).await
 }
 
-/// A promise of what `work` gives. Every asynchronous method goes through here, boxed, so that the machinery exists once.
+/// A promise of what `work` gives.
 pub fn promise(work: impl Future<Output = Result<JsValue>> + 'static) -> Promise {
-    let work: Pin<Box<dyn Future<Output = core::result::Result<JsValue, JsValue>>>> =
-        Box::pin(async move { work.await.map_err(Fault::into_js) });
-    wasm_bindgen_futures::future_to_promise(work)
+    boxed_promise(Box::pin(work))
+}
+
+/// Every asynchronous method goes through here, boxed, so that the machinery exists once.
+fn boxed_promise(work: Work<JsValue>) -> Promise {
+    wasm_bindgen_futures::future_to_promise(async move { work.await.map_err(Fault::into_js) })
 }

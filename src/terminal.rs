@@ -1,21 +1,21 @@
 //! A shell in a terminal: ordered input, joined resizes, output that slows the shell down when it is not read, and one end.
 
 use crate::error::{Fault, Result, Thrown, invalid};
-use crate::handle::resize;
 use crate::input::{Into, push};
-use crate::options::{CallOptions, Options, REQUEST_TIMEOUT, bytes, integer, object, pid, set};
-use crate::process::{Piece, Process, signal};
+use crate::options::{Options, bytes, integer, object, pid, set};
+use crate::process::{Piece, Process};
 use crate::protocol::failure::Class;
 use crate::pty;
 use crate::stream::{Pull, chunk_stream, disposable};
 use crate::target::{Target, promise};
 use crate::transport::guard::{Bell, Guard, Timer};
+use crate::unary::{RESIZE, call, kill};
 use js_sys::{Function, Promise, Uint8Array};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
-use wasm_bindgen_futures::spawn_local;
+use wasm_bindgen_futures::{JsFuture, spawn_local};
 
 /// How much unread output is held, in bytes, before reading stops and the shell is slowed down.
 const HELD: u32 = 256 * 1024;
@@ -135,15 +135,11 @@ impl Session {
         }
     }
 
-    fn call(&self) -> CallOptions {
-        CallOptions { signal: None, timeout: self.process.target.client.timeout_or(REQUEST_TIMEOUT) }
-    }
-
     async fn kill(&self) -> Result<bool> {
         if self.ended.get() {
             return Ok(false);
         }
-        let killed = signal(&self.process.target, self.process.pid, "SIGNAL_SIGKILL", &self.call()).await?;
+        let killed = JsFuture::from(kill(&self.process.target, self.process.pid.into(), JsValue::UNDEFINED)).await? == true;
         if killed {
             self.end("killed", &[]);
         }
@@ -152,12 +148,14 @@ impl Session {
 
     /// Sends the size that waits, and then the one that came meanwhile.
     async fn send_sizes(&self) -> Result<JsValue> {
-        let mut sent = Ok(());
+        let mut sent = Ok(JsValue::UNDEFINED);
         while let Some((cols, rows)) = self.size.take() {
-            sent = resize(&self.process.target, self.process.pid, cols, rows, &self.call()).await;
+            let size = object(&[("cols", cols.into()), ("rows", rows.into())]);
+            let args = [self.process.pid.into(), size.into()];
+            sent = JsFuture::from(call(&self.process.target, &RESIZE, args, JsValue::UNDEFINED)).await;
         }
         self.resizing.take();
-        sent.map(|()| JsValue::UNDEFINED)
+        Ok(sent?)
     }
 
     fn has_ended() -> Fault {

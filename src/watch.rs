@@ -4,7 +4,7 @@ use crate::error::{Fault, Result};
 use crate::files::entry_info;
 use crate::options::{Options, argument, object, set};
 use crate::protocol::events::{Entry, WatchEvent, watch_event};
-use crate::protocol::filesystem::{EventType, WatchDirRequest};
+use crate::protocol::filesystem::EventType;
 use crate::stream::{Pull, chunk_stream};
 use crate::target::Target;
 use crate::transport::connect::{Opening, cut_off, open};
@@ -38,17 +38,16 @@ enum Message {
 /// Opens a watch and waits for the server to confirm it.
 pub async fn watch(target: &Rc<Target>, path: &JsValue, options: &Options) -> Result<JsValue> {
     let path = argument("path", path)?;
-    let request = WatchDirRequest {
+    let opening = Opening::Watch {
         path: path.clone(),
         recursive: options.boolean("recursive")?.unwrap_or(false),
         include_entry: options.boolean("includeEntry")?.unwrap_or(false),
-        allow_network_mounts: false,
     };
     let user = options.text("user")?;
     let call = target.call(options)?;
     let limits = Limits::start(&call)?;
     let root = absolute(target, &path, user.as_deref(), &limits).await?;
-    let stream = open(target, &Opening::Watch(request), user.as_deref(), None, &limits).await?;
+    let stream = open(target, &opening, user.as_deref(), None, &limits).await?;
     let watch = Rc::new(Watch { target: target.clone(), root, stream, done: Cell::new(false), listener: RefCell::default() });
     loop {
         match watch.message()? {

@@ -12,6 +12,7 @@ pub mod filesystem;
 #[cfg(feature = "json")]
 pub mod json;
 pub mod process;
+pub mod requests;
 pub mod routing;
 pub mod server;
 pub mod signature;

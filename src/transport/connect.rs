@@ -9,12 +9,10 @@ use crate::error::{Fault, Result};
 use crate::options::set;
 use crate::protocol::envelope::write_envelope;
 use crate::protocol::failure::Doing;
-use crate::protocol::filesystem::{self, WatchDirRequest};
-use crate::protocol::process::{self, ConnectRequest, StartRequest};
+use crate::protocol::requests::{self, Start};
 use crate::protocol::routing::decimal;
 use crate::target::Target;
 use js_sys::{JSON, Object, Uint8Array};
-use prost::Message;
 use wasm_bindgen::JsValue;
 
 /// Seconds between the keepalive messages that are asked for.
@@ -40,11 +38,11 @@ pub async fn unary(target: &Target, call: Unary<'_>, limits: &Limits) -> Result<
 }
 
 /// Sends input as bytes where the platform's envd takes them so. Never repeated: input typed twice is not the same input.
-pub async fn send_input(target: &Target, message: &process::SendInputRequest, limits: &Limits) -> Result<()> {
+pub async fn send_input(target: &Target, pid: u32, is_pty: bool, data: &[u8], limits: &Limits) -> Result<()> {
     let headers = target.envd_headers(None);
     let (content_type, body) = match target.client.codec.get() {
-        Codec::Proto => ("application/proto", Uint8Array::from(&*message.encode_to_vec()).into()),
-        Codec::Json => ("application/json", JSON::stringify(&json::send_input(message))?.into()),
+        Codec::Proto => ("application/proto", Uint8Array::from(&*requests::send_input(pid, is_pty, data)).into()),
+        Codec::Json => ("application/json", JSON::stringify(&json::send_input(pid, is_pty, data))?.into()),
     };
     set(&headers, "content-type", &JsValue::from_str(content_type));
     let request = request(target.envd_url(), Doing::Process, "/process.Process/SendInput", headers, body, false);
@@ -53,9 +51,14 @@ pub async fn send_input(target: &Target, message: &process::SendInputRequest, li
 
 /// What opens a stream.
 pub enum Opening {
-    Start(StartRequest),
-    Connect(ConnectRequest),
-    Watch(WatchDirRequest),
+    Start(Start),
+    /// The process of this id.
+    Connect(u32),
+    Watch {
+        path: String,
+        recursive: bool,
+        include_entry: bool,
+    },
 }
 
 impl Opening {
@@ -63,27 +66,26 @@ impl Opening {
         match self {
             Self::Start(_) => "/process.Process/Start",
             Self::Connect(_) => "/process.Process/Connect",
-            Self::Watch(_) => "/filesystem.Filesystem/WatchDir",
+            Self::Watch { .. } => "/filesystem.Filesystem/WatchDir",
         }
     }
 
     fn doing(&self) -> Doing {
         match self {
             Self::Start(_) | Self::Connect(_) => Doing::Process,
-            Self::Watch(_) => Doing::Filesystem,
+            Self::Watch { .. } => Doing::Filesystem,
         }
     }
 
     fn message(&self, codec: Codec) -> Result<Vec<u8>> {
-        let object = match (codec, self) {
-            (Codec::Proto, Self::Start(message)) => return Ok(message.encode_to_vec()),
-            (Codec::Proto, Self::Connect(message)) => return Ok(message.encode_to_vec()),
-            (Codec::Proto, Self::Watch(message)) => return Ok(message.encode_to_vec()),
-            (Codec::Json, Self::Start(message)) => json::start(message),
-            (Codec::Json, Self::Connect(message)) => json::connect(message),
-            (Codec::Json, Self::Watch(message)) => json::watch(message),
-        };
-        Ok(String::from(JSON::stringify(&object)?).into_bytes())
+        if codec == Codec::Json {
+            return Ok(String::from(JSON::stringify(&json::opening(self))?).into_bytes());
+        }
+        Ok(match self {
+            Self::Start(start) => start.encode(),
+            Self::Connect(pid) => requests::connect(*pid),
+            Self::Watch { path, recursive, include_entry } => requests::watch_dir(path, *recursive, *include_entry),
+        })
     }
 }
 
@@ -146,9 +148,3 @@ fn request<'a>(base: &'a str, doing: Doing, path: &'a str, headers: Object, body
 pub fn cut_off() -> Fault {
     Fault::Network { begun: true, cause: JsValue::UNDEFINED }
 }
-
-// The methods above spell the services out; these keep them the same as everyone else's.
-const _: () = {
-    assert!(matches!(process::SERVICE.as_bytes(), b"process.Process"));
-    assert!(matches!(filesystem::SERVICE.as_bytes(), b"filesystem.Filesystem"));
-};

@@ -3,69 +3,45 @@
 use crate::options::{object, set};
 use crate::protocol::base64;
 use crate::protocol::events::{Channel, Malformed, ProcessEvent};
-use crate::protocol::filesystem::WatchDirRequest;
-use crate::protocol::process::{ConnectRequest, Input, ProcessSelector, Selector, SendInputRequest, StartRequest};
+use crate::transport::connect::Opening;
+use crate::unary::selector;
 use js_sys::{Array, JSON, Object, Reflect};
-use std::collections::BTreeMap;
 use wasm_bindgen::JsValue;
 
-pub fn start(message: &StartRequest) -> Object {
-    let start = Object::new();
-    if let Some(process) = &message.process {
-        let args: Array = process.args.iter().map(|arg| JsValue::from_str(arg)).collect();
-        let config =
-            object(&[("cmd", JsValue::from_str(&process.cmd)), ("args", args.into()), ("envs", record(&process.envs).into())]);
-        if let Some(cwd) = &process.cwd {
-            set(&config, "cwd", &JsValue::from_str(cwd));
+/// The message that opens a stream.
+pub fn opening(opening: &Opening) -> Object {
+    let start = match opening {
+        Opening::Start(start) => start,
+        Opening::Connect(pid) => return object(&[("process", selector(*pid))]),
+        Opening::Watch { path, recursive, include_entry } => {
+            let path = JsValue::from_str(path);
+            return object(&[("path", path), ("recursive", (*recursive).into()), ("includeEntry", (*include_entry).into())]);
         }
-        set(&start, "process", &config);
-    }
-    if let Some(size) = message.pty.and_then(|pty| pty.size) {
-        let size = object(&[("cols", size.cols.into()), ("rows", size.rows.into())]);
-        set(&start, "pty", &object(&[("size", size.into())]));
-    }
-    if let Some(stdin) = message.stdin {
-        set(&start, "stdin", &stdin.into());
-    }
-    start
-}
-
-pub fn connect(message: &ConnectRequest) -> Object {
-    object(&[("process", selector(message.process.as_ref()))])
-}
-
-pub fn watch(message: &WatchDirRequest) -> Object {
-    object(&[
-        ("path", JsValue::from_str(&message.path)),
-        ("recursive", message.recursive.into()),
-        ("includeEntry", message.include_entry.into()),
-    ])
-}
-
-pub fn send_input(message: &SendInputRequest) -> Object {
-    let input = match message.input.as_ref().and_then(|input| input.input.as_ref()) {
-        Some(Input::Stdin(bytes)) => ("stdin", JsValue::from_str(&base64::encode(bytes, true))),
-        Some(Input::Pty(bytes)) => ("pty", JsValue::from_str(&base64::encode(bytes, true))),
-        None => ("stdin", JsValue::from_str("")),
     };
-    object(&[("process", selector(message.process.as_ref())), ("input", object(&[input]).into())])
-}
-
-fn selector(selector: Option<&ProcessSelector>) -> JsValue {
-    let pair = match selector.and_then(|selector| selector.selector.as_ref()) {
-        Some(Selector::Pid(pid)) => ("pid", (*pid).into()),
-        Some(Selector::Tag(tag)) => ("tag", JsValue::from_str(tag)),
-        None => return JsValue::UNDEFINED,
-    };
-    object(&[pair]).into()
-}
-
-fn record(record: &BTreeMap<String, String>) -> Object {
-    let object = Object::new();
-    for (key, value) in record {
-        set(&object, key, &JsValue::from_str(value));
+    let args: Array = start.args.iter().map(|arg| JsValue::from_str(arg)).collect();
+    let envs = Object::new();
+    for (name, value) in &start.envs {
+        set(&envs, name, &JsValue::from_str(value));
     }
-    object
+    let config = object(&[("cmd", JsValue::from_str(&start.cmd)), ("args", args.into()), ("envs", envs.into())]);
+    if let Some(cwd) = &start.cwd {
+        set(&config, "cwd", &JsValue::from_str(cwd));
+    }
+    let message = object(&[("process", config.into())]);
+    if let Some((cols, rows)) = start.size {
+        let size = object(&[("cols", cols.into()), ("rows", rows.into())]);
+        set(&message, "pty", &object(&[("size", size.into())]));
+    }
+    if let Some(stdin) = start.stdin {
+        set(&message, "stdin", &stdin.into());
+    }
+    message
+}
+
+pub fn send_input(pid: u32, is_pty: bool, data: &[u8]) -> Object {
+    let data = JsValue::from_str(&base64::encode(data, true));
+    let input = object(&[(if is_pty { "pty" } else { "stdin" }, data)]);
+    object(&[("process", selector(pid)), ("input", input.into())])
 }
 
 /// Reads one message of a Start or Connect stream and hands the event to `visit`.

@@ -19,7 +19,7 @@ mod routes;
 mod users;
 
 use crate::handover::{ENVD_SOCKET, EnvdConfig, PORTS_SOCKET, READY};
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
@@ -56,8 +56,10 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let mut line = String::new();
     stdin.read_line(&mut line).context("the configuration could not be read from stdin")?;
     drop(stdin);
-    let mut config: EnvdConfig =
-        serde_json::from_str(&line).context("stdin must begin with one line of JSON, the configuration")?;
+    let mut config: EnvdConfig = serde_json::from_str(&line).map_err(|error| {
+        // Without the parser's own words, which repeat the value that does not fit: it may be a secret.
+        anyhow!("stdin must begin with one line of JSON, the configuration; it does not fit at column {}", error.column())
+    })?;
     config.env_vars.insert("E2B_SANDBOX".to_owned(), "true".to_owned());
     // Orphans become children of this process, so that none of them outlives it.
     rustix::process::set_child_subreaper(Some(rustix::process::getpid())).context("orphaned processes cannot be adopted")?;

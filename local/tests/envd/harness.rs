@@ -101,6 +101,8 @@ impl Envd {
             .arg("envd")
             .arg("--run-dir")
             .arg(dir.path().join("run"))
+            .env_clear()
+            .env("NOT_FOR_PROCESSES", "1")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .kill_on_drop(true)

@@ -76,7 +76,7 @@ async fn a_configuration_that_cannot_be_read_is_an_error_without_its_text() {
         .stderr(std::process::Stdio::piped())
         .spawn()
         .unwrap();
-    std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"{\"accessToken\":\"secret-1\"\n").unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"{\"envVars\":\"secret-1\"}\n").unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(!output.status.success());
     let text = String::from_utf8_lossy(&output.stderr);

@@ -118,7 +118,8 @@ async fn the_environment_is_path_and_the_user_then_the_sandboxs_then_the_request
     let mut names: Vec<&str> = text.lines().filter_map(|line| line.split('=').next()).filter(|name| *name != "_").collect();
     names.sort_unstable();
     assert_eq!(names, ["E2B_SANDBOX", "HOME", "LOGNAME", "MINE", "PATH", "PWD", "SANDBOX_WIDE", "USER"]);
-    for line in ["SANDBOX_WIDE=two", "MINE=x=y", "HOME=/elsewhere", "E2B_SANDBOX=true", &format!("USER={}", envd.user.name)] {
+    let path = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+    for line in [path, "SANDBOX_WIDE=two", "MINE=x=y", "HOME=/elsewhere", "E2B_SANDBOX=true", &format!("USER={}", envd.user.name)] {
         assert!(text.lines().any(|found| found == line), "{line} is not in {text}");
     }
 }

@@ -254,7 +254,7 @@ export const files = suite("files", (test) => {
     });
   });
 
-  test("a read of a platform that accepts signatures sends no header that costs a preflight", async (context) => {
+  test.inPage("a read of a platform that accepts signatures sends no header that costs a preflight", async (context) => {
     const { sandbox, scene } = await sceneSandbox(context, [{ path: "/files", answers: [{ steps: [{ text: "content" }] }] }]);
     for (let i = 0; i < 20; i++) assert.equal(await sandbox.files.read("a"), "content");
     const seen = await scene.seen();

@@ -2,15 +2,13 @@
 import { assert } from "chai";
 import { fastClock } from "../support/clock.ts";
 import { Body, type Call } from "../support/fake-fetch.ts";
-import { eventually, fakeSandbox, rejected, START, sceneSandbox } from "../support/sandboxes.ts";
-import { write } from "../support/scene.ts";
+import { eventually, fakeSandbox, rejected, SECRETS, START, sceneSandbox } from "../support/sandboxes.ts";
+import { json, write } from "../support/scene.ts";
 import { type Context, suite } from "../support/suite.ts";
-import { bytesField, data, end, endOfStream, entry, failure, keepalive, start } from "../support/wire.ts";
+import { data, end, endOfStream, entry, failure, keepalive, start, unary } from "../support/wire.ts";
 
 const never = () => new Promise<Response>(() => undefined);
-const gone = () => new Response(JSON.stringify({ message: "The sandbox was not found", code: 502 }), { status: 502 });
-const proto = (bytes?: Uint8Array<ArrayBuffer>) =>
-  new Response(bytes ?? null, { headers: { "content-type": "application/proto" } });
+const gone = () => new Response(JSON.stringify({ code: 404, message: "no such sandbox" }), { status: 404 });
 
 /** A signal that counts who listens. */
 function countedSignal(): { controller: AbortController; listeners: () => number } {
@@ -45,7 +43,7 @@ const KINDS: [
   [
     "a command",
     async (context, signal, answer) =>
-      (await fakeSandbox(context, (call) => (call.path.endsWith("/SendSignal") ? proto() : answer(call)))).sandbox.commands.run(
+      (await fakeSandbox(context, (call) => (call.path.endsWith("/SendSignal") ? unary() : answer(call)))).sandbox.commands.run(
         "x",
         { signal },
       ),
@@ -60,10 +58,11 @@ export const time = suite("time", (test) => {
     const silent = await fakeSandbox(context, never);
     const request = await rejected(silent.sandbox.files.getInfo("a", { requestTimeoutMs: 50 }), RequestTimeoutError, "E5002");
 
-    const started = await fakeSandbox(context, (call) => (call.path.endsWith(START) ? new Body([start()], "stay") : proto()));
+    const started = await fakeSandbox(context, (call) => (call.path.endsWith(START) ? new Body([start()], "stay") : unary()));
     const command = await rejected(started.sandbox.commands.run("x", { timeoutMs: 50 }), CommandTimeoutError, "E3001");
 
-    const expired = await fakeSandbox(context, (call) => (call.path.endsWith(START) ? new Body([start()], "fail") : gone()));
+    const key = { apiKey: SECRETS.apiKey, apiUrl: "https://api.test", validateApiKey: false };
+    const expired = await fakeSandbox(context, (call) => (call.path.endsWith(START) ? new Body([start()], "fail") : gone()), key);
     const lifetime = await rejected(expired.sandbox.commands.run("x"), SandboxNotFoundError, "E2009");
 
     const all = [request, command, lifetime];
@@ -75,7 +74,7 @@ export const time = suite("time", (test) => {
 
   test("a command outlives the request timeout once its answer has begun", async (context) => {
     const body = new Body([start()], "stay");
-    const { sandbox } = await fakeSandbox(context, (call) => (call.path.endsWith(START) ? body : proto()));
+    const { sandbox } = await fakeSandbox(context, (call) => (call.path.endsWith(START) ? body : unary()));
     const running = sandbox.commands.run("x", { requestTimeoutMs: 60 });
     await new Promise((later) => setTimeout(later, 150));
     body.push(end());
@@ -85,7 +84,7 @@ export const time = suite("time", (test) => {
   });
 
   test("a command whose answer never begins is a request timeout, not a command timeout", async (context) => {
-    const { sandbox, calls } = await fakeSandbox(context, (call) => (call.path.endsWith(START) ? never() : proto()));
+    const { sandbox, calls } = await fakeSandbox(context, (call) => (call.path.endsWith(START) ? never() : unary()));
     await rejected(
       sandbox.commands.run("x", { requestTimeoutMs: 50, timeoutMs: 10_000 }),
       context.sdk.RequestTimeoutError,
@@ -96,7 +95,7 @@ export const time = suite("time", (test) => {
 
   test("a command that runs too long is killed", async (context) => {
     const { sandbox, calls } = await fakeSandbox(context, (call) =>
-      call.path.endsWith(START) ? new Body([start(31)], "stay") : proto(),
+      call.path.endsWith(START) ? new Body([start(31)], "stay") : unary(),
     );
     await rejected(sandbox.commands.run("x", { timeoutMs: 50 }), context.sdk.CommandTimeoutError, "E3001");
     const deadline = calls[0]?.headers.get("connect-timeout-ms");
@@ -108,14 +107,14 @@ export const time = suite("time", (test) => {
 
   test("the server's own deadline is the command's timeout", async (context) => {
     const { sandbox } = await fakeSandbox(context, (call) =>
-      call.path.endsWith(START) ? new Body([start(), failure("deadline_exceeded", "too late")]) : proto(),
+      call.path.endsWith(START) ? new Body([start(), failure("deadline_exceeded", "too late")]) : unary(),
     );
     await rejected(sandbox.commands.run("x"), context.sdk.CommandTimeoutError, "E3001");
   });
 
   test("no limit is no header, and a limit of 0 is never sent", async (context) => {
     const { sandbox, calls } = await fakeSandbox(context, (call) =>
-      call.path.endsWith(START) ? new Body([start(), end(), endOfStream()]) : proto(),
+      call.path.endsWith(START) ? new Body([start(), end(), endOfStream()]) : unary(),
     );
     await sandbox.commands.run("x", { timeoutMs: 0 });
     await sandbox.commands.run("x", { timeoutMs: 5_000 });
@@ -148,7 +147,8 @@ export const time = suite("time", (test) => {
         return never();
       };
       assert.equal(await caught(call(context, controller.signal, answer)), reason);
-      assert.isTrue(request?.signal.aborted);
+      // A command that may have been started is not given up but waited for, to be killed.
+      if (name !== "a command") assert.isTrue(request?.signal.aborted, "the request is given up");
       await eventually(() => listeners() === 0, "no listener left");
     });
 
@@ -164,12 +164,29 @@ export const time = suite("time", (test) => {
     });
   }
 
+  test("a command that is aborted before it is known to run is killed as soon as it is", async (context) => {
+    const controller = new AbortController();
+    let began: (body: Body) => void = () => {};
+    const { sandbox, calls } = await fakeSandbox(context, (call) => {
+      if (!call.path.endsWith(START)) return unary();
+      setTimeout(() => controller.abort("mine"), 5);
+      return new Promise<Body>((resolve) => {
+        began = resolve;
+      });
+    });
+    assert.equal(await caught(sandbox.commands.run("x", { signal: controller.signal })), "mine");
+    const body = new Body([start(8)], "stay");
+    began(body);
+    await eventually(() => calls.some(({ path }) => path.endsWith("/SendSignal")), "the kill");
+    await body.left;
+  });
+
   test("after the end an abort does nothing and no listener is left", async (context) => {
     const { controller, listeners } = countedSignal();
     const { signal } = controller;
     const { sandbox } = await fakeSandbox(context, (call) => {
       if (call.path.endsWith(START)) return new Body([start(), data("stdout", "a"), end(), endOfStream()]);
-      return call.path.endsWith("/Stat") ? proto(bytesField(1, entry("/a"))) : new Response("content");
+      return call.path.endsWith("/Stat") ? unary({ entry: entry("/a") }) : new Response("content");
     });
     assert.equal((await sandbox.commands.run("x", { signal })).stdout, "a");
     assert.equal((await sandbox.files.getInfo("a", { signal })).path, "/a");
@@ -195,7 +212,7 @@ export const time = suite("time", (test) => {
         path: START,
         answers: [{ headers: { "content-type": "application/connect+proto" }, steps: [write(start(77)), { hold: true }] }],
       },
-      { path: "/SendSignal", answers: [{ headers: { "content-type": "application/proto" } }] },
+      { path: "/SendSignal", answers: [json({})] },
     ]);
     const running = caught(sandbox.commands.run("x", { signal: controller.signal }));
     await scene.until((seen) => seen.some(({ path }) => path.endsWith(START)), "the start");

@@ -52,7 +52,7 @@ export const watch = suite("watch", (test) => {
     const { sandbox } = await fakeSandbox(context, (call) =>
       call.path.endsWith("/WatchDir") ? new Body([failure("not_found", "path not found")]) : undefined,
     );
-    await rejected(sandbox.files.watch("missing"), context.sdk.FileNotFoundError, "E4001");
+    await rejected(sandbox.files.watch("/missing"), context.sdk.FileNotFoundError, "E4001");
   });
 
   test("a body that ends before the confirmation is no watch", async (context) => {

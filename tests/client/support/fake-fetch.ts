@@ -77,8 +77,10 @@ export type Answerer = (call: Call) => Response | Body | undefined | Promise<Res
 export function fakeFetch(answer: Answerer): typeof fetch & { calls: Call[] } {
   const calls: Call[] = [];
   const fake = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
-    const request = new Request(input, init);
-    const { signal } = request;
+    // The signal is listened to here and by nobody else.
+    const { signal: given, ...rest } = init ?? {};
+    const request = new Request(input, rest);
+    const signal = given ?? request.signal;
     const url = new URL(request.url);
     const body = new Uint8Array(await request.clone().arrayBuffer());
     const call: Call = { method: request.method, url, path: url.pathname, headers: request.headers, body, signal, init };

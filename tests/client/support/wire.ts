@@ -76,18 +76,24 @@ export function watchEvent(name: string, type: number): Uint8Array<ArrayBuffer> 
   return envelope(bytesField(2, concat(bytesField(1, utf8(name)), number(2, type))));
 }
 
-/** An `EntryInfo` of a file. */
-export function entry(path: string, fields: { type?: number; size?: number } = {}): Uint8Array<ArrayBuffer> {
-  return concat(
-    bytesField(1, utf8(path.slice(path.lastIndexOf("/") + 1))),
-    number(2, fields.type ?? 1),
-    bytesField(3, utf8(path)),
-    number(4, fields.size ?? 0),
-    number(5, 0o644),
-    bytesField(6, utf8("-rw-r--r--")),
-    bytesField(7, utf8("user")),
-    bytesField(8, utf8("user")),
-  );
+/** The answer to a unary call. Those are JSON; only streams and input are binary. */
+export function unary(body: unknown = {}): Response {
+  return new Response(JSON.stringify(body), { headers: { "content-type": "application/json" } });
+}
+
+/** The `EntryInfo` of a file, in JSON. */
+export function entry(path: string): object {
+  return {
+    name: path.slice(path.lastIndexOf("/") + 1),
+    type: "FILE_TYPE_FILE",
+    path,
+    size: "0",
+    mode: 0o644,
+    permissions: "-rw-r--r--",
+    owner: "user",
+    group: "user",
+    addedLater: { by: "a newer server" },
+  };
 }
 
 /** A length-delimited field. */
@@ -153,6 +159,11 @@ export function string(fields: Fields, field: number): string | undefined {
 /** What a streaming request carries in its one envelope. */
 export function streamRequest(body: Uint8Array): Fields {
   return decode(body.subarray(5));
+}
+
+/** A unary request's message. */
+export function unaryRequest(body: Uint8Array): Record<string, unknown> {
+  return JSON.parse(text(body));
 }
 
 /** What a SendInput request types: which process, and the bytes for its terminal or its stdin. */

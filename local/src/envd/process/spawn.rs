@@ -25,6 +25,9 @@ const LAUNCHER: &str = "/usr/bin/nice";
 /// What a pipe of output holds, in bytes. The usual 64 KiB make a writer and its reader wait for each other more often.
 pub const PIPE: usize = 256 * 1024;
 
+/// Where programs are looked for when envd was started with an empty environment.
+const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
 /// How much of a program's name an error repeats, in characters.
 const LONGEST_NAME: usize = 200;
 
@@ -139,10 +142,8 @@ impl Launch<'_> {
             ("USER".to_owned(), self.user.name.clone()),
             ("LOGNAME".to_owned(), self.user.name.clone()),
             ("PWD".to_owned(), self.cwd.to_owned()),
+            ("PATH".to_owned(), std::env::var("PATH").unwrap_or_else(|_| DEFAULT_PATH.to_owned())),
         ]);
-        if let Ok(path) = std::env::var("PATH") {
-            variables.insert("PATH".to_owned(), path);
-        }
         variables.extend(self.sandbox.env_vars.clone());
         variables.extend(self.config.envs.clone());
         variables

@@ -3,7 +3,8 @@
 const agent = globalThis.navigator?.userAgent ?? "";
 const edge = agent === "Cloudflare-Workers" || "EdgeRuntime" in globalThis;
 const isDeno = typeof globalThis.Deno?.version?.deno === "string";
-const isServer = !edge && (isDeno || typeof globalThis.process?.versions?.node === "string") && !("document" in globalThis && !isDeno);
+const isServer =
+  !edge && (isDeno || typeof globalThis.process?.versions?.node === "string") && !("document" in globalThis && !isDeno);
 const isBrowser = !edge && !isServer;
 
 /** 0: a page or a worker of one; 1: Node, Bun, Deno; 2: an edge worker. */

@@ -21,7 +21,19 @@ function labels(value) {
 
 /** `EntryInfo` of `filesystem.Filesystem`. */
 export function entryInfo(wire) {
-  const { name = "", path = "", type, size = 0, mode = 0, permissions = "", owner = "", group = "", modifiedTime, symlinkTarget, metadata } = wire ?? {};
+  const {
+    name = "",
+    path = "",
+    type,
+    size = 0,
+    mode = 0,
+    permissions = "",
+    owner = "",
+    group = "",
+    modifiedTime,
+    symlinkTarget,
+    metadata,
+  } = wire ?? {};
   const known = FILE_TYPES[type] ?? (symlinkTarget === undefined ? "other" : "symlink");
   const entry = { name, path, type: known, size: Number(size), mode, permissions, owner, group };
   const modified = modifiedTime instanceof Date ? modifiedTime : date(modifiedTime);
@@ -39,7 +51,11 @@ export function entryInfos(wire) {
 export function writeInfo(wire, path) {
   const made = (Array.isArray(wire) ? wire[0] : wire) ?? {};
   const where = made.path ?? path;
-  return { name: made.name ?? where.slice(where.lastIndexOf("/") + 1), path: where, type: made.type === "directory" ? "directory" : "file" };
+  return {
+    name: made.name ?? where.slice(where.lastIndexOf("/") + 1),
+    path: where,
+    type: made.type === "directory" ? "directory" : "file",
+  };
 }
 
 /** `ProcessInfo` of `process.Process`. */
@@ -80,7 +96,9 @@ export function errorBody(text) {
     const body = JSON.parse(text);
     const error = body?.error;
     const inner = error && typeof error === "object" ? error : body;
-    const message = [inner?.message, typeof error === "string" ? error : undefined, body?.message, body?.detail].find((one) => typeof one === "string");
+    const message = [inner?.message, typeof error === "string" ? error : undefined, body?.message, body?.detail].find(
+      (one) => typeof one === "string",
+    );
     const code = [inner?.code, body?.code].find((one) => typeof one === "string");
     return { message, code, fromGateway: body && "sandboxId" in body ? ("port" in body ? "port" : "sandbox") : undefined };
   } catch {

@@ -274,7 +274,11 @@ export class ServerFiles {
   /** Deletes a file, or a directory with everything in it; of a link, its target. */
   delete(path: string, options?: CallOptions): Promise<{ readonly path: string; readonly deleted: boolean }>;
   /** Moves. Into an existing directory it moves inside, and `destination` is still that directory. */
-  move(source: string, destination: string, options?: CallOptions): Promise<{ readonly source: string; readonly destination: string }>;
+  move(
+    source: string,
+    destination: string,
+    options?: CallOptions,
+  ): Promise<{ readonly source: string; readonly destination: string }>;
   /** Finds files by name; `pattern` is a glob for names alone. */
   search(
     path: string,
@@ -314,7 +318,11 @@ export class ServerFiles {
   uploadFile(file: Blob, remotePath: string, options?: CallOptions): Promise<{ readonly path: string; readonly size: number }>;
   /** Downloads into a file handle or a stream, or gives a `Blob`. */
   downloadFile(remotePath: string, options?: CallOptions): Promise<Blob>;
-  downloadFile(remotePath: string, target: FileSystemFileHandle | WritableStream<Uint8Array>, options?: CallOptions): Promise<number>;
+  downloadFile(
+    remotePath: string,
+    target: FileSystemFileHandle | WritableStream<Uint8Array>,
+    options?: CallOptions,
+  ): Promise<number>;
   /** @throws {EndpointNotAvailableError} E9003, always: this server has no such endpoint. Use {@link ServerFiles.upload}. */
   uploadLegacy(path: string, data: string | Uint8Array): Promise<never>;
   /** @throws {EndpointNotAvailableError} E9003, always: this server has no such endpoint. Use {@link ServerFiles.download}. */
@@ -417,7 +425,10 @@ export class ServerProcesses {
     options?: CallOptions & { eof?: boolean },
   ): Promise<{ readonly pid: number; readonly written: number; readonly closed: boolean }>;
   /** Ends stdin. */
-  closeStdin(pid: number, options?: CallOptions): Promise<{ readonly pid: number; readonly written: number; readonly closed: boolean }>;
+  closeStdin(
+    pid: number,
+    options?: CallOptions,
+  ): Promise<{ readonly pid: number; readonly written: number; readonly closed: boolean }>;
   /** Output of a process started with `captureOutput`. With `waitMs` (at most 30,000) the server waits for some. */
   output(pid: number, options?: CallOptions & { since?: number; waitMs?: number }): Promise<ProcessOutput>;
   /** Output until the process has ended. Each question waits `pollMs` for it (default 5,000). */
@@ -450,7 +461,12 @@ export interface PtyCreated {
 /** What a terminal sends. */
 export type PtyMessage =
   | { readonly type: "output"; readonly data: string }
-  | { readonly type: "event"; readonly event: "started" | "exited" | (string & {}); readonly sessionId: string; readonly pid?: number | undefined };
+  | {
+      readonly type: "event";
+      readonly event: "started" | "exited" | (string & {});
+      readonly sessionId: string;
+      readonly pid?: number | undefined;
+    };
 
 /** Terminals, through the server. */
 export class ServerPty {
@@ -588,7 +604,11 @@ export class ServerDevtools {
   gitStatus(
     path?: string,
     options?: CallOptions,
-  ): Promise<{ readonly branch: string; readonly clean: boolean; readonly files: readonly { readonly path: string; readonly status: string }[] }>;
+  ): Promise<{
+    readonly branch: string;
+    readonly clean: boolean;
+    readonly files: readonly { readonly path: string; readonly status: string }[];
+  }>;
   gitDiff(
     path?: string,
     options?: CallOptions & { staged?: boolean; file?: string },
@@ -614,7 +634,10 @@ export class ServerBrowser {
     type?: "html" | "text",
     options?: CallOptions,
   ): Promise<{ readonly content: string; readonly url: string; readonly title: string }>;
-  click(selector: string, options?: CallOptions & { timeoutMs?: number }): Promise<{ readonly clicked: boolean; readonly selector: string }>;
+  click(
+    selector: string,
+    options?: CallOptions & { timeoutMs?: number },
+  ): Promise<{ readonly clicked: boolean; readonly selector: string }>;
   type(
     selector: string,
     text: string,

@@ -39,7 +39,7 @@ beforeAll(async () => {
   const answer = await fetch(`${apiUrl}/sandboxes`, {
     method: "POST",
     headers: { "x-api-key": apiKey, "content-type": "application/json" },
-    body: JSON.stringify({ templateID: "base", timeout: 3600 }),
+    body: JSON.stringify({ templateID: "base", timeout: 3600, secure: true }),
   });
   const created = (await answer.json()) as { sandboxID: string; envdAccessToken: string; envdVersion: string };
   const { sandboxID: sandboxId, envdAccessToken, envdVersion } = created;
@@ -164,7 +164,9 @@ test("in Chromium, output streams at 3 times the rate of the e2b SDK", async () 
     for (let run = 0; run <= RUNS; run++) {
       for (const reader of READERS) {
         const call = `measureIn(${[reader, COMMAND, inPage].map((value) => JSON.stringify(value)).join()})`;
-        const measurement = (await page.evaluate(call)) as Measurement;
+        const measurement = (await page.evaluate(call).catch((error: unknown) => {
+          throw new Error(`${reader} failed; the page said: ${problems.join("\n")}`, { cause: error });
+        })) as Measurement;
         expect(measurement.characters).toBe(BYTES);
         if (run > 0) rates[reader].push(megabytesPerSecond(BYTES, measurement.seconds));
       }

@@ -140,7 +140,7 @@ mod tests {
         let folders = data.create("iold", None).unwrap();
         let sealed = folders.home.join("sealed/inner");
         std::fs::create_dir_all(&sealed).unwrap();
-        std::fs::set_permissions(sealed.parent().unwrap(), Permissions::from_mode(0)).unwrap();
+        std::fs::set_permissions(sealed.parent().unwrap(), Permissions::from_mode(0o000)).unwrap();
         assert!(DataDir::open(folder.path()).is_err());
         drop(data);
         DataDir::open(folder.path()).unwrap();

@@ -93,6 +93,11 @@ async fn usr_cannot_be_written_or_mounted_anew() {
             assert_ne!(outcome.code, 0, "{who:?} {attack}: {}", outcome.output);
             assert!(!fs::exists(trace.0).unwrap(), "{who:?} {attack}");
         }
+        // Not only for want of rights: the mounts themselves are read-only.
+        for place in ["/usr", "/usr/bin", "/etc", "/etc/alternatives", "/opt/agent-sandbox", "/"] {
+            let outcome = sandbox.run(&format!("touch {place}/new-file")).await;
+            assert!(outcome.output.contains("Read-only file system"), "{who:?} {place}: {}", outcome.output);
+        }
         for place in ["/etc/passwd", "/opt/agent-sandbox/agent-sandbox-local", "/etc/ssl/certs/new", "/new"] {
             assert_ne!(sandbox.run(&format!("echo >> {place}")).await.code, 0, "{who:?} {place}");
         }

@@ -74,6 +74,22 @@ async fn the_hosts_processes_and_terminal_are_out_of_sight() {
 }
 
 #[tokio::test]
+async fn the_platforms_session_keyring_is_left_behind() {
+    // The number of the session keyring; a process that has none of its own gets its user's.
+    let ask = format!("print syscall({}, 0, -3, 0)", libc::SYS_keyctl);
+    let host = std::process::Command::new("perl").args(["-e", &ask]).output().unwrap();
+    let host = String::from_utf8(host.stdout).unwrap();
+    for who in Who::all() {
+        let platform = Platform::start_as(who, &[]);
+        let (one, two) = (platform.sandbox().await, platform.sandbox().await);
+        let inside = [one.succeed(&format!("perl -e '{ask}'")).await, two.succeed(&format!("perl -e '{ask}'")).await];
+        if host != "-1" {
+            assert!(inside[0] != host && inside[1] != host && inside[0] != inside[1], "{who:?}: {inside:?}, outside {host}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn common_tools_work() {
     for who in Who::all() {
         let platform = Platform::start_as(who, &[]);

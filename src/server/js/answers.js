@@ -12,7 +12,9 @@ function parse(text) {
     do mark = `${Math.random()}:`;
     while (text.includes(mark));
     const plain = text.replace(BEYOND_JSON, (match) => (match[0] === '"' ? match : `"${mark}${match}"`));
-    return JSON.parse(plain, (_, value) => (typeof value === "string" && value.startsWith(mark) ? Number(value.slice(mark.length)) : value));
+    return JSON.parse(plain, (_, value) =>
+      typeof value === "string" && value.startsWith(mark) ? Number(value.slice(mark.length)) : value,
+    );
   }
 }
 

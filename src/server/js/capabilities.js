@@ -100,7 +100,16 @@ export class ServerCapabilities {
     const entry = this.#entry(endpoint);
     if (entry === undefined) return undefined;
     const { method = "", path = "", group = "", summary = "", streaming = false, scopes = [], limits = {}, params = {} } = entry;
-    const info = { name: endpoint, method, path, group, summary, streaming, enabled: entry.enabled === true, allowed: entry.allowed === true };
+    const info = {
+      name: endpoint,
+      method,
+      path,
+      group,
+      summary,
+      streaming,
+      enabled: entry.enabled === true,
+      allowed: entry.allowed === true,
+    };
     if (entry.reason) info.reason = entry.reason;
     if (entry.rule) info.rule = entry.rule;
     const paths = this.paths(endpoint);

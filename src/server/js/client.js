@@ -159,7 +159,11 @@ function urlParts(name, text, schemes) {
   }
   if (!schemes.includes(url.protocol)) throw wrong(`must begin with ${schemes.join(" or ")}`);
   if (url.username || url.password) throw wrong("must not hold a user name or password: give a token.");
-  return { url, plain: url.origin === "null" ? `${url.protocol}//${url.host}${path(url)}` : url.origin + path(url), query: url.search.slice(1) };
+  return {
+    url,
+    plain: url.origin === "null" ? `${url.protocol}//${url.host}${path(url)}` : url.origin + path(url),
+    query: url.search.slice(1),
+  };
 }
 
 function path(url) {
@@ -193,7 +197,12 @@ export function isHealthy(client) {
 
 export async function runCommand(client, name, args, options) {
   if (/\s/.test(name)) {
-    throw makeError("InvalidArgumentError", "run calls a named command, and no name has spaces.", "For a command line use sandbox.commands.run().", {});
+    throw makeError(
+      "InvalidArgumentError",
+      "run calls a named command, and no name has spaces.",
+      "For a command line use sandbox.commands.run().",
+      {},
+    );
   }
   return client.commands.run(name, args, options);
 }

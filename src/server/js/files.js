@@ -47,7 +47,12 @@ export class ServerFiles extends Group {
     try {
       return decoder.decode(bytes);
     } catch (cause) {
-      throw makeError("InvalidArgumentError", `The file is no text in ${decoder.encoding}.`, "Use download, which gives its bytes.", { cause });
+      throw makeError(
+        "InvalidArgumentError",
+        `The file is no text in ${decoder.encoding}.`,
+        "Use download, which gives its bytes.",
+        { cause },
+      );
     }
   }
 
@@ -77,7 +82,11 @@ define(ServerFiles, "files", {
   delete: ["files_delete", ["path"], camel],
   move: ["files_move", ["source", "destination"], camel],
   search: ["files_search", ["path", "pattern"], camel],
-  archive: ["files_archive", ["paths", "format"], ({ content_base64, format, bytes }) => ({ data: content_base64, format, size: bytes })],
+  archive: [
+    "files_archive",
+    ["paths", "format"],
+    ({ content_base64, format, bytes }) => ({ data: content_base64, format, size: bytes }),
+  ],
   download: ["files_download_stream", ["path"], (answer) => answer.content_base64],
 });
 usedBy("files_stat", "files.exists");

@@ -104,7 +104,8 @@ export class Group {
   #link;
 
   constructor(link) {
-    if (!(link instanceof Link)) throw makeError("InvalidArgumentError", "This belongs to a ServerClient and is not made by itself.", "", {});
+    if (!(link instanceof Link))
+      throw makeError("InvalidArgumentError", "This belongs to a ServerClient and is not made by itself.", "", {});
     this.#link = link;
   }
 

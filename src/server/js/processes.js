@@ -88,7 +88,12 @@ export class ServerProcesses extends Group {
       }
       const left = deadline - performance.now();
       if (left <= 0) {
-        throw makeError("CommandTimeoutError", `The process ${pid} did not end within ${timeoutMs} ms.`, "Raise timeoutMs; the process goes on.", {});
+        throw makeError(
+          "CommandTimeoutError",
+          `The process ${pid} did not end within ${timeoutMs} ms.`,
+          "Raise timeoutMs; the process goes on.",
+          {},
+        );
       }
       await pause(Math.min(pollMs, left), call.signal);
     }
@@ -112,8 +117,10 @@ usedBy("process_output", "process.follow");
 
 /** What a stream said went wrong. */
 function streamError(error) {
-  if (error === "timeout") return makeError("CommandTimeoutError", "The command ran longer than its timeoutMs and was killed.", "Raise timeoutMs.", {});
+  if (error === "timeout")
+    return makeError("CommandTimeoutError", "The command ran longer than its timeoutMs and was killed.", "Raise timeoutMs.", {});
   const details = { statusCode: 0, errorType: "", errorCode: "", endpoint: "shell_stream", rule: "" };
-  if (error === "output_limit") return makeError("PayloadTooLargeError", "The command's output met the server's limit.", "", details);
+  if (error === "output_limit")
+    return makeError("PayloadTooLargeError", "The command's output met the server's limit.", "", details);
   return makeError("ServerAPIError", error || "The command could not be run.", "", details);
 }

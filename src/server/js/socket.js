@@ -53,10 +53,16 @@ class Adapter {
 
   addEventListener(type, listener) {
     const wrapped = (event) => {
-      if (type !== "message") return listener(type === "close" ? { code: event.code ?? 1006, reason: String(event.reason ?? ""), wasClean: event.wasClean === true } : event);
+      if (type !== "message")
+        return listener(
+          type === "close"
+            ? { code: event.code ?? 1006, reason: String(event.reason ?? ""), wasClean: event.wasClean === true }
+            : event,
+        );
       const { data } = event;
       if (typeof data === "string" || data instanceof ArrayBuffer) listener({ data });
-      else if (ArrayBuffer.isView(data)) listener({ data: Uint8Array.from(new Uint8Array(data.buffer, data.byteOffset, data.byteLength)).buffer });
+      else if (ArrayBuffer.isView(data))
+        listener({ data: Uint8Array.from(new Uint8Array(data.buffer, data.byteOffset, data.byteLength)).buffer });
       // Anything else is no message of this protocol, and its bytes would come too late to keep the order.
       else this.close();
     };

@@ -30,12 +30,19 @@ export async function openTerminal(client, options) {
   const { server = client, sessionId, shell, cols, rows, envs, signal, requestTimeoutMs } = options;
   for (const name of ["cwd", "user", "pid", "timeoutMs"]) {
     if (options[name] !== undefined) {
-      throw makeError("InvalidArgumentError", `A terminal over WebSocket has no ${name}.`, "Leave it out, or use the other transport.", {});
+      throw makeError(
+        "InvalidArgumentError",
+        `A terminal over WebSocket has no ${name}.`,
+        "Leave it out, or use the other transport.",
+        {},
+      );
     }
   }
   const call = { signal, requestTimeoutMs };
   const created =
-    sessionId === undefined ? await server.pty.create({ ...call, shell, cols, rows, envs: { ...TERMINAL_ENVS, ...envs } }) : undefined;
+    sessionId === undefined
+      ? await server.pty.create({ ...call, shell, cols, rows, envs: { ...TERMINAL_ENVS, ...envs } })
+      : undefined;
   const id = created?.sessionId ?? sessionId;
   try {
     return new ServerTerminal(server, await server.pty.connect(id, call), created !== undefined);
@@ -138,10 +145,13 @@ class ServerTerminal {
         const bytes = this.#pop();
         if (bytes || this.#end || passed) return bytes;
         const woken = this.#woken();
-        timer ??= timeoutMs === undefined ? undefined : setTimeout(() => {
-          passed = true;
-          this.#wake();
-        }, timeoutMs);
+        timer ??=
+          timeoutMs === undefined
+            ? undefined
+            : setTimeout(() => {
+                passed = true;
+                this.#wake();
+              }, timeoutMs);
         await woken;
       }
     } finally {

@@ -2,8 +2,8 @@
 //!
 //! A request names its sandbox and port in one of three forms:
 //! - by path, on a loopback address: `http://127.0.0.1:P/s/{id}/{port}/…` (a port header that differs wins);
-//! - by host: `http://{port}-{id}.localhost:P/…`, or with a shard label `http://s{n}.{port}-{id}.localhost:P/…` (`n` up to three digits),
-//!   so that a page can open more than the six connections that browsers allow to one host name;
+//! - by host: `http://{port}-{id}.localhost:P/…`, or with a shard label `http://s{n}.{port}-{id}.localhost:P/…` (`n` up to seven digits:
+//!   pages draw it by chance), so that a page can open more than the six connections that browsers allow to one host name;
 //! - by headers, on any path: `E2b-Sandbox-Id` and `E2b-Sandbox-Port`, or `Agentbox-Sandbox-Id` and `Agentbox-Sandbox-Port`.
 //!
 //! Bodies pass frame by frame in both directions. When the client goes, hyper drops the answer, and with it the request inside.

@@ -94,7 +94,7 @@ impl Target {
 fn is_shard(label: &str) -> bool {
     label
         .strip_prefix('s')
-        .is_some_and(|number| (1..=3).contains(&number.len()) && number.bytes().all(|digit| digit.is_ascii_digit()))
+        .is_some_and(|number| (1..=7).contains(&number.len()) && number.bytes().all(|digit| digit.is_ascii_digit()))
 }
 
 fn port(text: &str) -> Result<u16, Malformed> {
@@ -151,11 +151,12 @@ mod tests {
 
     #[test]
     fn hosts_may_have_a_shard() {
-        for label in ["3000-iabc", "s1.3000-iabc", "s12.3000-iabc-client"] {
+        for label in ["3000-iabc", "s1.3000-iabc", "s1048576.3000-iabc-client"] {
             let target = Target::by_host(label).unwrap();
             assert_eq!((target.id.as_str(), target.port), ("iabc", 3000), "{label}");
         }
         assert_eq!(Target::by_host("x.3000-iabc"), Err(Malformed::Host));
+        assert_eq!(Target::by_host("s12345678.3000-iabc"), Err(Malformed::Host));
         assert_eq!(Target::by_host("s1.s2.3000-iabc"), Err(Malformed::Host));
         assert_eq!(Target::by_host("iabc"), Err(Malformed::Host));
         assert_eq!(Target::by_host("x-iabc"), Err(Malformed::Port));

@@ -21,9 +21,12 @@ use tokio::process::Command;
 /// The folder over which a private tmpfs is mounted to hold what goes into a sandbox. Every Linux has it, and nothing in a sandbox needs it.
 pub const STAGE: &str = "/mnt";
 
+/// The operation of keyctl(2).
+const KEYCTL_JOIN_SESSION_KEYRING: libc::c_long = 1;
+
 /// One step of the child's preparation.
 pub enum Step {
-    /// Leave the platform's session, so that its terminal is out of reach.
+    /// Leave the platform's session and session keyring, so that its terminal and its keys are out of reach.
     NewSession,
     /// Keep an inherited descriptor open across exec.
     Keep(OwnedFd),
@@ -94,7 +97,7 @@ pub fn seal_descriptors() -> std::io::Result<()> {
     for number in open.into_iter().filter(|number| *number > 2) {
         // SAFETY: the descriptor is only borrowed for the call, which fails where it is closed by now (the listing's own is).
         let descriptor = unsafe { BorrowedFd::borrow_raw(number) };
-        drop(rustix::io::fcntl_setfd(descriptor, rustix::io::FdFlags::CLOEXEC));
+        let _closed_by_now = rustix::io::fcntl_setfd(descriptor, rustix::io::FdFlags::CLOEXEC);
     }
     Ok(())
 }
@@ -110,7 +113,11 @@ pub fn prepare(command: &mut Command, steps: Vec<Step>) {
 impl Step {
     fn take(&self, platform: Pid) -> io::Result<()> {
         match self {
-            Self::NewSession => setsid().map(drop),
+            Self::NewSession => {
+                setsid()?;
+                leave_keyring();
+                Ok(())
+            }
             Self::Keep(fd) => rustix::io::fcntl_setfd(fd, rustix::io::FdFlags::empty()),
             Self::EnterUser(fd) => enter_user(fd.as_fd()),
             Self::EnterNetwork(fd) => move_into_link_name_space(fd.as_fd(), Some(LinkNameSpaceType::Network)),
@@ -134,6 +141,13 @@ impl Step {
             }
         }
     }
+}
+
+/// Joins a new, empty session keyring: namespaces do not keep a process from the one that it inherits. A kernel without keyrings, or a
+/// container that forbids the call, refuses; then nothing inside can reach a keyring either.
+fn leave_keyring() {
+    // SAFETY: the call takes a null name and touches no memory of ours.
+    unsafe { libc::syscall(libc::SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, std::ptr::null::<libc::c_char>()) };
 }
 
 fn enter_user(fd: BorrowedFd<'_>) -> io::Result<()> {

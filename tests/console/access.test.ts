@@ -1,0 +1,121 @@
+// How the page comes by its right to use the platform, where it keeps it, and what it says when that is over.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { screenshot } from "../support/browser.ts";
+import { type Console, openConsole } from "./console.ts";
+import { ConsolePage } from "./console-page.ts";
+
+let shared: Console;
+
+beforeAll(async () => {
+  shared = await openConsole();
+}, 120_000);
+
+afterAll(() => shared?.close());
+
+describe("access to the console", { timeout: 120_000 }, () => {
+  test("storage holds the token and the open sandbox, and no address holds either key or token", async () => {
+    const { first, platform } = shared;
+    const requested: string[] = [];
+    first.page.on("request", (request) => requested.push(request.url()));
+    const id = await first.createSandbox();
+    await first.run("echo hello");
+    await first.terminal(1);
+    const { local, session, cookies } = await first.storage();
+    expect(local).toEqual({});
+    expect(cookies).toBe("");
+    expect(session).toEqual({
+      "agent-sandbox-console.token": expect.stringMatching(/^console_/),
+      "agent-sandbox-console.sandbox": id,
+    });
+    expect(requested.length).toBeGreaterThan(3);
+    for (const secret of [
+      platform.info.apiKey,
+      session["agent-sandbox-console.token"] ?? "",
+      new URL(platform.info.consoleUrl).hash.slice(6),
+    ]) {
+      expect(requested.filter((url) => url.includes(secret))).toEqual([]);
+      expect(first.page.url()).not.toContain(secret);
+    }
+  });
+
+  test("another tab gets the token from the first and says nothing to the platform's log", async () => {
+    const second = await ConsolePage.open(shared.context, shared.url);
+    await second.find("console-sandboxes >>> .item");
+    expect(second.problems).toEqual([]);
+    await second.page.close();
+  });
+
+  test("a code that was used is explained where no other tab can help", async () => {
+    const other = await shared.browser.createBrowserContext();
+    const page = await ConsolePage.open(other, shared.platform.info.consoleUrl);
+    await page.find("sandbox-error >>> .title", "This link is used up");
+    expect(page.page.url()).toBe(shared.url);
+    await screenshot(page.page, "console-used-link");
+    await other.close();
+  });
+
+  test("without a token the API key connects, and is kept nowhere", async () => {
+    const other = await shared.browser.createBrowserContext();
+    const page = await ConsolePage.open(other, shared.url);
+    await page.fill("console-connect >>> input", "e2b_0000000000000000000000000000000000000000");
+    await page.page.keyboard.press("Enter");
+    await page.find("sandbox-error >>> .title", "The key was refused");
+    await page.fill("console-connect >>> input", shared.platform.info.apiKey);
+    await page.page.keyboard.press("Enter");
+    await page.find("console-sandboxes >>> .item");
+    expect(await page.storage()).toEqual({ local: {}, session: {}, cookies: "" });
+    await page.page.reload();
+    await page.find("console-connect >>> input");
+    await other.close();
+  });
+
+  test("a wrong template is told in the dialog, and the dialog goes on working", async () => {
+    const { first } = shared;
+    await first.click("console-sandboxes >>> button", "New sandbox");
+    await (await first.find("console-new-sandbox >>> #template")).select("other");
+    await first.fill("console-new-sandbox >>> input[name=other]", "no-such-template");
+    await first.click("console-new-sandbox >>> button", "Start");
+    await first.find("console-new-sandbox >>> sandbox-error >>> .code", "E2001");
+    await screenshot(first.page, "console-wrong-template");
+    await (await first.find("console-new-sandbox >>> #template")).select("base");
+    await first.click("console-new-sandbox >>> button", "Start");
+    await first.gone("console-new-sandbox >>> dialog");
+  });
+
+  test("a sandbox that ends elsewhere is told in the list, in its terminal and in its command box", async () => {
+    const { first, platform } = shared;
+    const id = await first.text("console-sandbox-bar >>> h1");
+    await first.terminal(1);
+    const answer = await fetch(`${platform.info.apiUrl}/sandboxes/${id}`, {
+      method: "DELETE",
+      headers: { "x-api-key": platform.info.apiKey },
+    });
+    expect(answer.status).toBe(204);
+    await first.find("sandbox-terminal >>> sandbox-error >>> .title");
+    await first.find(".panel >>> sandbox-error >>> .title", "This sandbox has ended");
+    await first.click("[role=tab]", "Command");
+    await first.start("echo too late");
+    await first.find("sandbox-command >>> sandbox-error >>> .code", "E");
+    await screenshot(first.page, "console-ended");
+  });
+
+  test("a token of an earlier run leads back in, with the reason", async () => {
+    const other = await shared.browser.createBrowserContext();
+    const page = await ConsolePage.open(other, shared.url);
+    await page.find("console-connect >>> input");
+    await page.page.evaluate(() => sessionStorage.setItem("agent-sandbox-console.token", "console_of-an-earlier-run"));
+    await page.page.reload();
+    await page.find("sandbox-error >>> .title", "The platform was restarted");
+    expect(await page.storage()).toEqual({ local: {}, session: {}, cookies: "" });
+    await screenshot(page.page, "console-restarted");
+    await other.close();
+  });
+
+  test("a platform that is dead is told, and the page goes on trying", async () => {
+    const { first, platform } = shared;
+    await platform.stop();
+    await first.find(".trouble >>> sandbox-error >>> .title");
+    await first.find(".trouble >>> sandbox-error >>> button", "Try now");
+    await screenshot(first.page, "console-dead-platform");
+  });
+});

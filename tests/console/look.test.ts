@@ -1,0 +1,110 @@
+// The console can be used by keyboard and screen reader, in light and dark, on a desk and on a phone.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { screenshot } from "../support/browser.ts";
+import { type Console, openConsole } from "./console.ts";
+import { ConsolePage, DESKTOP, PHONE } from "./console-page.ts";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+let shared: Console;
+let sandboxId: string;
+
+beforeAll(async () => {
+  shared = await openConsole();
+  sandboxId = await shared.first.createSandbox();
+  await shared.first.run(
+    "mkdir -p src && printf 'import json\\n\\n\\ndef main() -> None:\\n    print(json.dumps({\"answer\": 42}))\\n' > main.py",
+  );
+}, 120_000);
+
+afterAll(() => shared?.close());
+
+/** What axe-core finds, each with the elements it is about. */
+async function findings(page: ConsolePage): Promise<string[]> {
+  // The page's policy lets no script of ours in: the tool that drives the browser may all the same.
+  await page.page.evaluate(axe);
+  return page.page.evaluate(async () => {
+    interface Axe {
+      run(context: unknown): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
+    }
+    const { violations } = await (window as unknown as { axe: Axe }).axe.run({
+      include: [document.documentElement],
+      // What is on a terminal's screen is the program's: its colours are not the console's.
+      exclude: [{ fromShadowDom: ["console-app", "sandbox-console", "sandbox-terminal", ".xterm-screen"] }],
+    });
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`);
+  });
+}
+
+/** Whether anything sticks out sideways. */
+const overflows = (page: ConsolePage) =>
+  page.page.evaluate(() => document.scrollingElement !== null && document.scrollingElement.scrollWidth > innerWidth);
+
+describe.each([
+  ["desktop", DESKTOP],
+  ["phone", PHONE],
+] as const)("on a %s", { timeout: 180_000 }, (device, viewport) => {
+  test.each(["light", "dark"])("in %s colours every view is sound", async (scheme) => {
+    const page = await ConsolePage.open(shared.context, "about:blank", viewport);
+    await page.page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
+    await page.page.goto(shared.url);
+    const shot = async (view: string) => {
+      await screenshot(page.page, `console-${device}-${scheme}-${view}`);
+      expect(await findings(page), view).toEqual([]);
+      expect(await overflows(page), view).toBe(false);
+    };
+    await page.find("console-sandboxes >>> .item", sandboxId);
+    await shot("list");
+    await page.click("console-sandboxes >>> button", "New sandbox");
+    await page.find("console-new-sandbox >>> dialog");
+    await shot("new");
+    await page.page.keyboard.press("Escape");
+    await page.click("console-sandboxes >>> .item", sandboxId);
+    await page.find("sandbox-console");
+    if (device === "phone") await page.click("[role=tab]", "Files");
+    await page.click("sandbox-tree >>> .row", "main.py");
+    await page.find("sandbox-editor >>> .cm-line");
+    await shot("editor");
+    await page.click("[role=tab]", "Command");
+    await page.run("printf '\\033[32mgreen\\033[0m plain\\n'; echo problem >&2; exit 4");
+    await shot("command");
+    await page.terminal(1);
+    await page.page.keyboard.type("ls -la --color\n");
+    await page.terminalHas("main.py");
+    await shot("terminal");
+    expect(page.problems).toEqual([]);
+    await page.page.close();
+  });
+});
+
+test("the colours can be switched by hand", async () => {
+  const { first } = shared;
+  const background = () => first.page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const before = await background();
+  await first.click('button[aria-label="Use dark colours"]');
+  expect(await background()).not.toBe(before);
+  await first.click('button[aria-label="Use light colours"]');
+  expect(await background()).toBe(before);
+});
+
+test("files are opened, and commands run, by keyboard alone", { timeout: 120_000 }, async () => {
+  const { first } = shared;
+  await (await first.find("sandbox-tree >>> [role=treeitem][tabindex='0']")).focus();
+  await first.page.keyboard.press("End");
+  await first.page.keyboard.press("Home");
+  while (!(await first.page.evaluate(() => window.deepQuery("sandbox-tree >>> .row:focus", "main.py").length))) {
+    await first.page.keyboard.press("ArrowDown");
+  }
+  await first.page.keyboard.press("Enter");
+  await first.find("sandbox-editor >>> .cm-focused");
+  // Escape, then Tab, leaves the editor; from there on Tab goes on to the lower part.
+  await first.page.keyboard.press("Escape");
+  for (let step = 0; step < 30; step += 1) {
+    await first.page.keyboard.press("Tab");
+    if (await first.count("sandbox-command >>> textarea:focus")) break;
+  }
+  await first.page.keyboard.type("echo by keyboard\n");
+  await first.outputHas("by keyboard");
+});

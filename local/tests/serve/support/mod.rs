@@ -1,6 +1,6 @@
 //! Drives the real binary: a platform of its own for each test, on a free port, in a folder of its own.
 
-#![allow(dead_code, reason = "each test binary uses its own part")]
+#![allow(dead_code, unused_imports, reason = "each test binary uses its own part")]
 
 mod http;
 mod sandbox;

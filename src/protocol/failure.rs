@@ -113,16 +113,8 @@ pub enum Doing {
 
 impl Doing {
     /// Everything that can be done.
-    pub const ALL: [Self; 8] = [
-        Self::Create,
-        Self::Sandbox,
-        Self::List,
-        Self::Process,
-        Self::Filesystem,
-        Self::Files,
-        Self::Health,
-        Self::Server,
-    ];
+    pub const ALL: [Self; 8] =
+        [Self::Create, Self::Sandbox, Self::List, Self::Process, Self::Filesystem, Self::Files, Self::Health, Self::Server];
 
     /// Whether the control plane was asked, and not the sandbox.
     pub fn is_control(self) -> bool {

@@ -208,17 +208,19 @@ mod tests {
     /// An event as it is written, with each kind of line end, and as it is read.
     fn written() -> impl Strategy<Value = (String, SseEvent)> {
         let end = prop_oneof![Just("\n"), Just("\r\n"), Just("\r")];
-        ("[a-z]{1,6}", prop::collection::vec("[a-z:é中 😀]{0,8}", 1..4), prop::bool::ANY, end).prop_map(|(name, lines, comment, end)| {
-            let mut text = String::new();
-            if comment {
-                text += &format!(": ping{end}");
-            }
-            text += &format!("event: {name}{end}");
-            for line in &lines {
-                text += &format!("data: {line}{end}");
-            }
-            (text + end, SseEvent { name, data: lines.join("\n") })
-        })
+        ("[a-z]{1,6}", prop::collection::vec("[a-z:é中 😀]{0,8}", 1..4), prop::bool::ANY, end).prop_map(
+            |(name, lines, comment, end)| {
+                let mut text = String::new();
+                if comment {
+                    text += &format!(": ping{end}");
+                }
+                text += &format!("event: {name}{end}");
+                for line in &lines {
+                    text += &format!("data: {line}{end}");
+                }
+                (text + end, SseEvent { name, data: lines.join("\n") })
+            },
+        )
     }
 
     proptest! {

@@ -162,7 +162,10 @@ fn check_path(name: &str, value: &JsValue) -> Result<()> {
 fn signal(value: &JsValue) -> Option<f64> {
     const SIGNALS: [(&str, f64); 5] = [("SIGINT", 2.0), ("SIGKILL", 9.0), ("SIGTERM", 15.0), ("SIGCONT", 18.0), ("SIGTSTP", 20.0)];
     let (name, number) = (value.as_string(), value.as_f64());
-    SIGNALS.iter().find(|(known, as_number)| name.as_deref() == Some(known) || number == Some(*as_number)).map(|(_, number)| *number)
+    SIGNALS
+        .iter()
+        .find(|(known, as_number)| name.as_deref() == Some(known) || number == Some(*as_number))
+        .map(|(_, number)| *number)
 }
 
 /// A value as text for a URL.
@@ -177,9 +180,12 @@ fn text_of(field: &Field, value: &JsValue) -> Result<String> {
     };
     // A half of a surrogate pair stands for a byte that is no UTF-8. In a URL it would silently become another name.
     if value.is_string() && JsValue::from_str(&text) != *value {
-        return Err(Thrown::new(Class::InvalidArgument, &[field.name, " holds half of a surrogate pair, which no URL can carry."].concat())
-            .suggestion("Give the file another name first: files.move sends names in a body, where they stay what they are.")
-            .into());
+        return Err(Thrown::new(
+            Class::InvalidArgument,
+            &[field.name, " holds half of a surrogate pair, which no URL can carry."].concat(),
+        )
+        .suggestion("Give the file another name first: files.move sends names in a body, where they stay what they are.")
+        .into());
     }
     Ok(text)
 }

@@ -96,7 +96,13 @@ pub struct ServerCore(Rc<Server>);
 impl ServerCore {
     /// `base` and `pty` are URLs without query and without a slash at their end, each followed by its query; JavaScript has checked them.
     #[wasm_bindgen(constructor)]
-    pub fn new(base: String, query: String, pty: JsValue, pty_query: String, options: JsValue) -> core::result::Result<Self, JsValue> {
+    pub fn new(
+        base: String,
+        query: String,
+        pty: JsValue,
+        pty_query: String,
+        options: JsValue,
+    ) -> core::result::Result<Self, JsValue> {
         Fault::throw((|| {
             let options = Options::new(options)?;
             let given = |name: &str| options.get(name);
@@ -139,7 +145,8 @@ impl ServerCore {
     #[wasm_bindgen(js_name = withToken)]
     pub fn with_token(&self, token: JsValue) -> core::result::Result<Self, JsValue> {
         Fault::throw((|| {
-            let token = if token.is_undefined() || token.is_null() { None } else { Some(checked_token(argument("token", &token)?)?) };
+            let token =
+                if token.is_undefined() || token.is_null() { None } else { Some(checked_token(argument("token", &token)?)?) };
             Ok(Self(Rc::new(self.0.with_token(token))))
         })())
     }

@@ -154,7 +154,9 @@ impl Connection {
         self.items.borrow_mut().push_back(Item { message, length });
         if self.held.get() > HELD {
             let message = "The terminal's output was not read: more than 16 MiB were waiting, and the connection was closed.";
-            self.end(Some(self.error(Class::PayloadTooLarge, 0, message).suggestion("Read on, or attach again: the shell goes on.").build()));
+            self.end(Some(
+                self.error(Class::PayloadTooLarge, 0, message).suggestion("Read on, or attach again: the shell goes on.").build(),
+            ));
             return;
         }
         self.bell.ring();
@@ -446,7 +448,9 @@ impl PtyConnection {
                 let message = connection.receive(&stop).await?;
                 if message.is_undefined() && stop.fired().is_some() {
                     let message = ["The text did not appear within ", &decimal(ms as u64), " ms."].concat();
-                    return Err(Thrown::new(Class::CommandTimeout, &message).suggestion("Raise timeoutMs, or look at the output with receive().").into());
+                    return Err(Thrown::new(Class::CommandTimeout, &message)
+                        .suggestion("Raise timeoutMs, or look at the output with receive().")
+                        .into());
                 }
                 if message.is_undefined() {
                     return Err(Thrown::new(Class::Execution, "The terminal ended before the text appeared.").into());
@@ -484,7 +488,9 @@ impl Pull for Messages {
     }
 
     fn next(self: Rc<Self>) -> Promise {
-        promise(async move { if self.stop.fired().is_some() { Ok(JsValue::UNDEFINED) } else { self.connection.receive(&self.stop).await } })
+        promise(async move {
+            if self.stop.fired().is_some() { Ok(JsValue::UNDEFINED) } else { self.connection.receive(&self.stop).await }
+        })
     }
 
     fn cancel(&self) {

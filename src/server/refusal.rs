@@ -16,7 +16,15 @@ extern "C" {
 }
 
 /// An error of the SandboxServer's own family, with the properties that all of them have.
-pub fn server_error<'a>(class: Class, message: &'a str, status: u16, endpoint: &str, kind: &str, code: &str, rule: &str) -> Thrown<'a> {
+pub fn server_error<'a>(
+    class: Class,
+    message: &'a str,
+    status: u16,
+    endpoint: &str,
+    kind: &str,
+    code: &str,
+    rule: &str,
+) -> Thrown<'a> {
     let mut error = Thrown::new(class, message)
         .detail("statusCode", &JsValue::from(status))
         .detail("errorType", &JsValue::from_str(kind))

@@ -6,7 +6,7 @@ use crate::error::{Fault, Result, Thrown, invalid};
 use crate::options::{CallOptions, Options, port};
 use crate::process::{Output, Piece, Process, kill_later};
 use crate::protocol::failure::Class;
-use crate::protocol::process::{ProcessConfig, StartRequest};
+use crate::protocol::requests::Start;
 use crate::protocol::routing::{Form, decimal, form, url};
 use crate::sandbox::Sandbox;
 use crate::target::{Target, promise};
@@ -158,14 +158,16 @@ async fn start(target: &Rc<Target>, given: JsValue) -> Result<JsValue> {
     let timeout = options.millis("timeoutMs")?.unwrap_or(START_TIMEOUT);
     let process = command(&options)?;
     if waits && healthy(&client, &limits).await? {
-        return Err(not_started("Something answers on the server's port already.", "Use sandbox.serverAt(), or choose another port."));
+        return Err(not_started(
+            "Something answers on the server's port already.",
+            "Use sandbox.serverAt(), or choose another port.",
+        ));
     }
-    let opening = Opening::Start(StartRequest { process: Some(process), pty: None, tag: None, stdin: None });
     let call = target.call(&options)?;
-    let process = open_process(target, opening, None, None, Output::Text, &call).await?;
+    let process = open_process(target, Opening::Start(process), None, None, Output::Text, &call).await?;
     let outcome = if waits { until_healthy(&process, &client, timeout, &limits).await } else { Ok(()) };
     if outcome.is_err() && process.exit().is_none() {
-        kill_later(target.clone(), process.pid);
+        kill_later(target, process.pid);
     }
     // The server goes on; who listens to it would hold a connection for nothing.
     process.disconnect();
@@ -173,13 +175,14 @@ async fn start(target: &Rc<Target>, given: JsValue) -> Result<JsValue> {
 }
 
 /// What is run: a login shell, since that is where templates set paths, which gives way to the server.
-fn command(options: &Options) -> Result<ProcessConfig> {
+fn command(options: &Options) -> Result<Start> {
     let (port, pty_port) = ports(options)?;
     let mut envs = envs(options)?;
     let pty_port = decimal(pty_port.into());
-    envs.entry("ABX_PTY_PORT".to_owned()).or_insert_with(|| pty_port.clone());
+    // The flag alone would leave the server naming another port in its answers.
+    envs.insert(0, ("ABX_PTY_PORT".to_owned(), pty_port.clone()));
     if let Some(token) = options.text("token")? {
-        envs.insert("ABX_SERVER_TOKEN".to_owned(), token);
+        envs.push(("ABX_SERVER_TOKEN".to_owned(), token));
     }
     let policy = options.get("policy")?;
     let preset = policy.as_string();
@@ -187,7 +190,7 @@ fn command(options: &Options) -> Result<ProcessConfig> {
         if !policy.is_object() {
             return Err(invalid(&["policy must be a preset's name or a policy document."]));
         }
-        envs.insert("ABX_SERVER_POLICY".to_owned(), JSON::stringify(&policy)?.into());
+        envs.push(("ABX_SERVER_POLICY".to_owned(), JSON::stringify(&policy)?.into()));
     }
     let line = match options.text("command")? {
         Some(line) => line,
@@ -201,7 +204,8 @@ fn command(options: &Options) -> Result<ProcessConfig> {
             line
         }
     };
-    Ok(ProcessConfig { cmd: "/bin/bash".to_owned(), args: ["-l", "-c", &line].map(str::to_owned).into(), envs, cwd: None })
+    let args = ["-l", "-c", &line].map(str::to_owned).into();
+    Ok(Start { cmd: "/bin/bash".to_owned(), args, envs, cwd: None, size: None, stdin: None })
 }
 
 /// A text as one word of a shell's line.
@@ -234,8 +238,12 @@ async fn until_healthy(process: &Rc<Process>, client: &JsValue, timeout: f64, li
                 }
                 Some(Piece::Exit(exit)) => {
                     let code = decimal(exit.code.unsigned_abs().into());
-                    let message = ["The server ended at once with exit code ", if exit.code < 0 { "-" } else { "" }, &code, "."].concat();
-                    return Err(not_started(&message, "Check policy, preset and commands with agent-sandbox-server check-config in the sandbox."));
+                    let message =
+                        ["The server ended at once with exit code ", if exit.code < 0 { "-" } else { "" }, &code, "."].concat();
+                    return Err(not_started(
+                        &message,
+                        "Check policy, preset and commands with agent-sandbox-server check-config in the sandbox.",
+                    ));
                 }
                 None => return Err(not_started("The connection to the server's process was lost.", "")),
             }

@@ -38,7 +38,9 @@ impl Socket {
         let socket = open_socket(&constructor, url, headers, token);
         if socket.is_undefined() {
             return Err(Thrown::new(Class::CapabilityNotSupported, "This runtime has no WebSocket.")
-                .suggestion("Give one in the option webSocket, such as that of the npm package ws; Node has its own from version 22 on.")
+                .suggestion(
+                    "Give one in the option webSocket, such as that of the npm package ws; Node has its own from version 22 on.",
+                )
                 .into());
         }
         // What it says may hold the URL, and with it the token.

@@ -4,7 +4,7 @@ export const DEFAULT_SERVER_PORT: 9000;
 export const DEFAULT_PTY_PORT: 9001;
 
 /** A constructor of WebSockets, as browsers and the npm package `ws` have it. */
-export type WebSocketConstructor = new (url: string, options?: any) => any;
+export type WebSocketConstructor = new (url: string, ...options: never[]) => object;
 
 /** Options of {@link ServerClient}. */
 export interface ServerClientOptions {

@@ -158,11 +158,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
     get("files_stat", "/files/stat", &[PATH]),
     post("files_mkdir", "/files/mkdir", &[PATH]),
     delete("files_delete", "/files", &[PATH]),
-    post(
-        "files_move",
-        "/files/move",
-        &[must("source", "source", Kind::Path), must("destination", "destination", Kind::Path)],
-    ),
+    post("files_move", "/files/move", &[must("source", "source", Kind::Path), must("destination", "destination", Kind::Path)]),
     post(
         "files_search",
         "/files/search",
@@ -175,12 +171,8 @@ pub const ENDPOINTS: &[Endpoint] = &[
     ),
     post("files_upload_stream", "/files/upload-stream", &[PATH, must("data", "content_base64", Kind::Content)]),
     get("files_download_stream", "/files/download-stream", &[PATH]).bytes("content_base64"),
-    post(
-        "files_archive",
-        "/files/archive",
-        &[must("paths", "paths", Kind::Paths), may("format", "format", Kind::Text)],
-    )
-    .bytes("content_base64"),
+    post("files_archive", "/files/archive", &[must("paths", "paths", Kind::Paths), may("format", "format", Kind::Text)])
+        .bytes("content_base64"),
     get(
         "files_watch",
         "/files/watch",
@@ -252,11 +244,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
     )
     .patience(Patience::Timeout(30_000)),
     get("git_status", "/git/status", &[GIT_PATH]),
-    get(
-        "git_diff",
-        "/git/diff",
-        &[GIT_PATH, may("staged", "staged", Kind::Boolean), may("file", "file", Kind::Path)],
-    ),
+    get("git_diff", "/git/diff", &[GIT_PATH, may("staged", "staged", Kind::Boolean), may("file", "file", Kind::Path)]),
     post(
         "browser_navigate",
         "/browser/navigate",
@@ -278,21 +266,12 @@ pub const ENDPOINTS: &[Endpoint] = &[
     post(
         "browser_type",
         "/browser/type",
-        &[
-            SELECTOR,
-            must("text", "text", Kind::Text),
-            may("delayMs", "delay", Kind::Millis),
-            may("clear", "clear", Kind::Boolean),
-        ],
+        &[SELECTOR, must("text", "text", Kind::Text), may("delayMs", "delay", Kind::Millis), may("clear", "clear", Kind::Boolean)],
     ),
     post("browser_evaluate", "/browser/evaluate", &[must("script", "script", Kind::Text), TIMEOUT_MS])
         .patience(Patience::Timeout(20_000)),
-    post(
-        "browser_pdf",
-        "/browser/pdf",
-        &[may("format", "format", Kind::Text), may("landscape", "landscape", Kind::Boolean)],
-    )
-    .bytes("pdf_base64"),
+    post("browser_pdf", "/browser/pdf", &[may("format", "format", Kind::Text), may("landscape", "landscape", Kind::Boolean)])
+        .bytes("pdf_base64"),
     get("browser_console", "/browser/console", &[]),
 ];
 
@@ -303,7 +282,10 @@ pub fn endpoint(id: &str) -> Option<&'static Endpoint> {
 
 /// Whether a text may be a segment of a URL's path: it leads nowhere else, however it is encoded, and no proxy on the way reads it anew.
 pub fn is_segment(text: &str) -> bool {
-    !text.is_empty() && text != "." && text != ".." && !text.chars().any(|c| c.is_whitespace() || c.is_control() || matches!(c, '/' | '\\'))
+    !text.is_empty()
+        && text != "."
+        && text != ".."
+        && !text.chars().any(|c| c.is_whitespace() || c.is_control() || matches!(c, '/' | '\\'))
 }
 
 #[cfg(test)]
@@ -334,7 +316,11 @@ mod tests {
     fn queries_hold_nothing_that_only_a_body_can() {
         for endpoint in ENDPOINTS.iter().filter(|endpoint| endpoint.method != "POST") {
             for field in endpoint.fields {
-                assert!(!matches!(field.kind, Kind::Texts | Kind::Paths | Kind::Content | Kind::Data | Kind::Body), "{}", endpoint.id);
+                assert!(
+                    !matches!(field.kind, Kind::Texts | Kind::Paths | Kind::Content | Kind::Data | Kind::Body),
+                    "{}",
+                    endpoint.id
+                );
             }
         }
     }

@@ -136,7 +136,7 @@ export class ServerCapabilities {
   }
 
   available() {
-    return this.#ids((entry, id) => this.can(id));
+    return this.#ids((_, id) => this.can(id));
   }
 
   #ids(wanted) {

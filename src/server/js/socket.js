@@ -7,8 +7,8 @@ const SERVER_RUNTIME = 1;
  * Opens a socket; undefined where there is no constructor, null when it could not be made. Runtimes on servers send headers with it,
  * browsers and edge workers cannot: there the token goes into the URL.
  */
-export function openSocket(constructor, url, headers, token) {
-  const Socket = constructor ?? globalThis.WebSocket;
+export function openSocket(own, url, headers, token) {
+  const Socket = own ?? globalThis.WebSocket;
   if (Socket === undefined) return undefined;
   if (runtimeKind() === SERVER_RUNTIME && Object.keys(headers).length > 0) {
     try {

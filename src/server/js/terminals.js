@@ -2,7 +2,7 @@
 import { makeError } from "../../js/errors.js";
 import { makeStream } from "../../js/stream.js";
 import { camel } from "./answers.js";
-import { define, fields, Group, linkOf, usedBy } from "./link.js";
+import { define, Group, linkOf, usedBy } from "./link.js";
 
 export class ServerPty extends Group {
   connect(sessionId, options) {

@@ -22,7 +22,7 @@ mod socket;
 use crate::client::Client;
 use crate::error::{Fault, Result, invalid};
 use crate::options::{Options, argument, set};
-use crate::protocol::server::endpoints::{Endpoint, endpoint};
+use crate::protocol::server::endpoints::{Endpoint, endpoint, is_segment};
 use crate::target::{Target, promise};
 use js_sys::{Object, Promise};
 use std::rc::Rc;
@@ -139,7 +139,13 @@ impl ServerCore {
     /// Attaches to a terminal.
     pub fn attach(&self, session: JsValue, options: JsValue) -> Promise {
         let server = self.0.clone();
-        promise(async move { pty::attach(server, argument("sessionId", &session)?, &Options::new(options)?).await })
+        promise(async move {
+            let session = argument("sessionId", &session)?;
+            if !is_segment(&session) {
+                return Err(invalid(&["sessionId must be one that pty.create or pty.list gave."]));
+            }
+            pty::attach(server, session, &Options::new(options)?).await
+        })
     }
 
     #[wasm_bindgen(js_name = withToken)]

@@ -199,7 +199,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
     ),
     get("process_list", "/process/list", &[]),
     get("process_detail", "/process/{pid}", &[PID]),
-    post("process_signal", "/process/{pid}/signal", &[PID, may("signal", "signal", Kind::Signal)]),
+    post("process_signal", "/process/{pid}/signal", &[PID, may("sig", "signal", Kind::Signal)]),
     post("process_stdin", "/process/{pid}/stdin", &[PID, may("data", "data", Kind::Data), may("eof", "eof", Kind::Boolean)]),
     get(
         "process_output",

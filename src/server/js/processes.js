@@ -35,6 +35,10 @@ export class ServerProcesses extends Group {
     return { state: "running", ...camel(answer) };
   }
 
+  async signal(pid, sig = 15, options = undefined) {
+    return camel(await linkOf(this).call("process_signal", fields(options, { pid, sig })));
+  }
+
   terminate(pid, options) {
     return this.signal(pid, 15, options);
   }
@@ -104,14 +108,13 @@ define(ServerProcesses, "process", {
   shell: ["shell", ["command"], (answer) => ({ truncated: false, ...camel(answer) })],
   list: ["process_list", [], (answer) => camel(answer.processes ?? [])],
   get: ["process_detail", ["pid"], camel],
-  signal: ["process_signal", ["pid", "signal"], camel],
   sendStdin: ["process_stdin", ["pid", "data"], camel],
   output: ["process_output", ["pid"], camel],
 });
 for (const name of ["shellStream", "runStream"]) usedBy("shell_stream", `process.${name}`);
 usedBy("process_start", "process.start");
 usedBy("process_detail", "process.wait");
-for (const name of ["terminate", "kill"]) usedBy("process_signal", `process.${name}`);
+for (const name of ["signal", "terminate", "kill"]) usedBy("process_signal", `process.${name}`);
 usedBy("process_stdin", "process.closeStdin");
 usedBy("process_output", "process.follow");
 

@@ -134,7 +134,6 @@ async fn read(target: &Rc<Target>, path: &JsValue, options: &Options, format: Op
     let given = options.string("format")?;
     let format = format.or(given.as_deref()).unwrap_or("text");
     let want = match format {
-        "text" if encoding.is_none() => Want::Text,
         "text" | "bytes" => Want::Bytes,
         "blob" => Want::Blob,
         "stream" => Want::Open,
@@ -167,11 +166,10 @@ async fn read(target: &Rc<Target>, path: &JsValue, options: &Options, format: Op
     let reply = send(&target.client, &request, want, &limits).await?;
     match format {
         "bytes" => Ok(Uint8Array::new(&reply.body).into()),
-        "text" => match encoding {
-            None => Ok(reply.body),
-            Some(encoding) => decode_text(&reply.body, &encoding)
-                .map_err(|_| invalid(&["encoding is none that this runtime knows: ", &encoding, "."])),
-        },
+        "text" => {
+            let encoding = encoding.as_deref().unwrap_or("utf-8");
+            decode_text(&reply.body, encoding).map_err(|_| invalid(&["encoding is none that this runtime knows: ", encoding, "."]))
+        }
         "stream" => Ok(Body::open(target.clone(), reply.exchange, call.signal.as_ref())),
         _ => Ok(reply.body),
     }

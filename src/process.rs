@@ -170,9 +170,22 @@ impl Process {
                 return Ok(Some(Piece::Text(channel, rest.to_owned())));
             }
         }
+        if !self.is_confirmed()? {
+            return Ok(None);
+        }
         self.close();
-        EventStream::drain(self.stream.clone());
         Ok(Some(Piece::Exit(exit)))
+    }
+
+    /// Whether the stream's own end has come behind the process's. A body that ends without it was cut off.
+    fn is_confirmed(&self) -> Result<bool> {
+        loop {
+            match self.stream.visit(|_| Ok((true, ()))) {
+                Ok(Some(())) => {}
+                Ok(None) => return Ok(self.stream.ended()),
+                Err(fault) => return Err(self.finish(fault)),
+            }
+        }
     }
 
     /// The next piece; `None` when reading was given up, or after the end.

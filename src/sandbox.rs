@@ -109,7 +109,7 @@ impl Sandbox {
                 let body = object(&[("timeout", seconds.into())]);
                 control(&client, Doing::Sandbox, "POST", &[&path, "/connect"].concat(), "", Some(&body), true, &limits).await
             };
-            let wire = found(&id, reply)?.json()?;
+            let wire = described(&found(&id, reply)?)?;
             let known = object(&[("sandboxId", JsValue::from_str(&id)), ("status", JsValue::from_str("running"))]);
             let info = sandbox_info(&wire, &known);
             Ok(Self::build(Rc::new(target_of(client, &wire, id)), info, false))
@@ -144,7 +144,7 @@ impl Sandbox {
         promise(async move {
             let (target, limits) = by_id(&id, options)?;
             let reply = target.control("GET", "", None, &limits).await;
-            Ok(sandbox_info(&found(&target.id, reply)?.json()?, &JsValue::UNDEFINED))
+            Ok(sandbox_info(&described(&found(&target.id, reply)?)?, &JsValue::UNDEFINED))
         })
     }
 
@@ -335,6 +335,17 @@ fn found(id: &str, reply: Result<Reply>) -> Result<Reply> {
     }
 }
 
+/// The answer of a control plane, which must describe a sandbox.
+fn described(reply: &Reply) -> Result<JsValue> {
+    let wire = reply.json()?;
+    match get(&wire, "sandboxID").as_string() {
+        Some(id) if !id.is_empty() => Ok(wire),
+        _ => Err(Thrown::new(Class::SandboxConnection, "The control plane's answer describes no sandbox.")
+            .suggestion("Check that apiUrl leads to a control plane and not to another server.")
+            .into()),
+    }
+}
+
 fn target_of(client: Rc<Client>, wire: &JsValue, id: String) -> Target {
     let text = |name: &str| get(wire, name).as_string().filter(|text| !text.is_empty());
     Target::new(client, id, text("domain").as_deref(), [text("envdAccessToken"), text("trafficAccessToken"), text("envdVersion")])
@@ -455,7 +466,7 @@ async fn health(target: &Target, repeatable: bool, limits: &Limits) -> Result<()
 
 async fn read_info(target: &Target, limits: &Limits) -> Result<JsValue> {
     let reply = target.control("GET", "", None, limits).await;
-    Ok(sandbox_info(&found(&target.id, reply)?.json()?, &JsValue::UNDEFINED))
+    Ok(sandbox_info(&described(&found(&target.id, reply)?)?, &JsValue::UNDEFINED))
 }
 
 async fn is_running(target: &Target, limits: &Limits) -> Result<bool> {

@@ -87,7 +87,7 @@ export function sandboxInfo(wire, known) {
 /** A page of sandboxes: platforms answer with a bare array, `{data}` or `{sandboxes}`. */
 export function sandboxInfos(wire) {
   const page = Array.isArray(wire) ? wire : (wire?.data ?? wire?.sandboxes);
-  return Array.isArray(page) ? page.map((one) => sandboxInfo(one)) : [];
+  return Array.isArray(page) ? page.filter((one) => typeof one?.sandboxID === "string").map((one) => sandboxInfo(one)) : [];
 }
 
 /** The message of an error body, in the forms that platforms use; its code when that is a word. */

@@ -167,9 +167,9 @@ export function collectBlob(body) {
   return new Response(body).blob();
 }
 
-/** Text in a named encoding. */
+/** Text in a named encoding. A byte order mark is part of a file's text: what was written is read. */
 export function textOf(bytes, encoding) {
-  return new TextDecoder(encoding).decode(bytes);
+  return new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes);
 }
 
 /** Gives an object of a class from WebAssembly its asynchronous disposal, whether or not the runtime knows the symbol. */

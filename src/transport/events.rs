@@ -2,7 +2,7 @@
 
 use super::connect::{KEEPALIVE_SECONDS, cut_off};
 use super::fetch::Exchange;
-use super::guard::{Guard, Ticker, Timer};
+use super::guard::{Guard, Ticker};
 use super::json;
 use super::runtime::ignore;
 use super::slots::Slot;
@@ -15,15 +15,11 @@ use js_sys::{Reflect, Uint8Array};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
-use wasm_bindgen_futures::spawn_local;
 use web_sys::ReadableStreamDefaultReader;
 
 /// How often silence is looked at, in ms. A connection is dead after the fifth look without a byte: more than twice the keepalive interval.
 const LOOK_EVERY: f64 = KEEPALIVE_SECONDS as f64 * 500.0;
 const LOOKS: u32 = 5;
-
-/// How long the end of a stream is waited for once nothing more is wanted of it, in ms.
-const DRAIN_TIMEOUT: f64 = 2_000.0;
 
 /// A server stream. Dropping it closes the request on the server.
 pub struct EventStream {
@@ -37,8 +33,8 @@ pub struct EventStream {
     pub guard: Rc<Guard>,
     cancelled: Cell<bool>,
     silence: Rc<Silence>,
-    _ticker: Ticker,
-    _slot: Slot,
+    /// What the stream occupies until its end: a timer, and a place among the page's streams.
+    held: RefCell<Option<(Ticker, Slot)>>,
 }
 
 impl EventStream {
@@ -53,11 +49,10 @@ impl EventStream {
             exchange,
             doing,
             json,
-            _ticker: silence.watch(&guard),
+            held: RefCell::new(Some((silence.watch(&guard), slot))),
             guard,
             cancelled: Cell::new(false),
             silence,
-            _slot: slot,
         })
     }
 
@@ -81,6 +76,7 @@ impl EventStream {
                 self.exchange.finish();
                 // Reading the body's end gives the connection back; there is nothing left to cancel.
                 self.cancelled.set(true);
+                self.held.take();
                 ignore(&self.reader.read());
                 return match outcome {
                     Some(fault) => Err(fault),
@@ -126,28 +122,10 @@ impl EventStream {
             }
             Err(_) => {
                 self.exchange.finish();
+                self.held.take();
                 Err(cut_off())
             }
         }
-    }
-
-    /// Reads what is left in the background, so that the connection can be used again. A server that does not end the stream is not waited for.
-    pub fn drain(stream: Rc<Self>) {
-        spawn_local(async move {
-            let guard = stream.guard.clone();
-            let _timer = Timer::start(DRAIN_TIMEOUT, move || guard.fire(JsValue::UNDEFINED));
-            loop {
-                match stream.visit(|_| Ok((true, ()))) {
-                    Ok(Some(())) => {}
-                    Ok(None) if !stream.ended() => {
-                        if stream.fill().await.is_err() {
-                            break;
-                        }
-                    }
-                    _ => break,
-                }
-            }
-        });
     }
 
     /// Stops reading and closes the request. The source is cancelled once, however often this is called.
@@ -155,6 +133,7 @@ impl EventStream {
         if self.cancelled.replace(true) {
             return;
         }
+        self.held.take();
         ignore(&self.reader.cancel());
     }
 

@@ -12,13 +12,13 @@ use std::cell::RefCell;
 
 const STREAMS_A_HOST: u32 = 4;
 
-/// Where drawn shard numbers begin: below 2^20, so that numbers stay short.
-const FIRST_SHARDS: f64 = 1_048_576.0;
+/// How many shards a host has: the platform reads numbers of up to three digits.
+const SHARDS: u32 = 1000;
 
 thread_local! {
     /// Streams open now, by host. A page has few sandboxes and fewer hosts.
     static OPEN: RefCell<Vec<(String, u32)>> = const { RefCell::new(Vec::new()) };
-    static FIRST_SHARD: u32 = (js_sys::Math::random() * FIRST_SHARDS) as u32;
+    static FIRST_SHARD: u32 = (js_sys::Math::random() * f64::from(SHARDS)) as u32;
 }
 
 /// A stream's place; dropping it frees the place.
@@ -43,25 +43,23 @@ pub fn acquire(template: &str, url: &str) -> Result<(String, Slot), Fault> {
     if !is_http_page() || !url.starts_with("http:") {
         return Ok((url.to_owned(), Slot(None)));
     }
-    if !has_shards(template) {
-        return match take(host(url)) {
-            Some(slot) => Ok((url.to_owned(), slot)),
-            None => Err(Thrown::new(Class::SandboxConnection, "This page already has four streams open to this host over http:.")
-                .suggestion(
-                    "Close one, serve page and platform over https, or use a sandboxUrl of the form \
-                     http://{port}-{sandboxId}.localhost:PORT, which has hosts enough.",
-                )
-                .into()),
-        };
-    }
-    let mut number = FIRST_SHARD.with(|first| *first);
-    loop {
-        let sharded = shard(url, number);
-        if let Some(slot) = take(host(&sharded)) {
-            return Ok((sharded, slot));
+    if has_shards(template) {
+        let first = FIRST_SHARD.with(|first| *first);
+        for at in 0..SHARDS {
+            let sharded = shard(url, (first + at) % SHARDS);
+            if let Some(slot) = take(host(&sharded)) {
+                return Ok((sharded, slot));
+            }
         }
-        number += 1;
+    } else if let Some(slot) = take(host(url)) {
+        return Ok((url.to_owned(), slot));
     }
+    Err(Thrown::new(Class::SandboxConnection, "This page already has four streams open to this host over http:.")
+        .suggestion(
+            "Close one, serve page and platform over https, or use a sandboxUrl of the form \
+             http://{port}-{sandboxId}.localhost:PORT, which has hosts enough.",
+        )
+        .into())
 }
 
 fn take(host: &str) -> Option<Slot> {

@@ -152,14 +152,19 @@ test("in Chromium, output streams at 3 times the rate of the e2b SDK", async () 
     },
   });
   const pages = await servePages({
-    texts: { "/": '<!doctype html><meta charset="utf-8"><script type="module" src="/built/page.js"></script>' },
+    texts: {
+      "/": '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><script type="module" src="/built/page.js"></script>',
+    },
     folders: { "/built/": out, "/": out },
   });
   const browser = await launchChromium();
   try {
     const { page, problems } = await openPage(browser, pages.url);
     await page.waitForFunction("globalThis.measureIn !== undefined");
-    const inPage = { ...settings, sandboxUrl: platform.info.sandboxHostUrl };
+    const sandboxUrl = platform.info.sandboxHostUrl;
+    // A preflight carries no routing headers, so the SDK gets the host of its sandbox.
+    const rootUrl = sandboxUrl.replace("{sandboxId}", settings.sandboxId).replace("{port}", "49983");
+    const inPage = { ...settings, sandboxUrl, rootUrl };
     const rates: Record<ReaderName, number[]> = { "agent-sandbox-web": [], e2b: [] };
     for (let run = 0; run <= RUNS; run++) {
       for (const reader of READERS) {

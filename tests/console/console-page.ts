@@ -5,6 +5,8 @@ declare global {
   interface Window {
     /** The shown elements that a path leads to and whose text contains `text`. */
     deepQuery(path: string, text: string): HTMLElement[];
+    /** What the command box shows of the last command's output. */
+    lastOutput(): string;
   }
 }
 
@@ -92,7 +94,7 @@ export class ConsolePage {
     await this.click("console-new-sandbox >>> button", "Start");
     await this.gone("console-new-sandbox >>> dialog");
     await this.find("sandbox-console");
-    return this.text("console-sandbox-bar >>> h1");
+    return this.text("console-sandbox-bar >>> h2");
   }
 
   /** Runs a command in the command box and waits for its end. Gives the badge of the end. */
@@ -103,6 +105,7 @@ export class ConsolePage {
 
   /** Starts a command in the command box. */
   async start(command: string): Promise<void> {
+    if ((await this.count("sandbox-command")) === 0) await this.click('[role=tab][aria-label="Command"]');
     await this.fill("sandbox-command >>> textarea", command);
     await this.page.keyboard.press("Enter");
     await this.find("sandbox-command >>> h3", command.split("\n")[0]);
@@ -117,26 +120,19 @@ export class ConsolePage {
     return (await badge.jsonValue()) as string;
   }
 
-  /** The output of the last command. */
+  /** The output of the last command, without empty lines around it. */
   lastOutput(): Promise<string> {
-    return this.page.evaluate(
-      () =>
-        window.deepQuery("sandbox-output", "").at(-1)?.shadowRoot?.querySelector<HTMLElement>(":scope > div:last-of-type")
-          ?.textContent ?? "",
-    );
+    return this.page.evaluate(() => window.lastOutput());
   }
 
   /** Waits until the last command's output contains `text`. */
   async outputHas(text: string): Promise<void> {
-    await this.page.waitForFunction(
-      (text) => window.deepQuery("sandbox-output", "").at(-1)?.shadowRoot?.textContent?.includes(text) ?? false,
-      this.waiting,
-      text,
-    );
+    await this.page.waitForFunction((text) => window.lastOutput().includes(text), this.waiting, text);
   }
 
   /** Opens a terminal, or shows one that is there, and waits for its shell. */
   async terminal(number: number): Promise<void> {
+    await this.find('[role=tablist][aria-label="Views"]');
     const tab = `[role=tab][aria-label="Terminal ${number}"]`;
     if ((await this.count(tab)) === 0) await this.click('button[aria-label="New terminal"]');
     else await this.click(tab);
@@ -201,6 +197,12 @@ function prepare(): void {
     ...(root instanceof HTMLElement && root.shadowRoot ? below(root.shadowRoot, selector) : []),
     ...below(root, selector),
   ];
+  window.lastOutput = () => {
+    const lines = window.deepQuery("sandbox-output", "").at(-1)?.shadowRoot?.querySelectorAll(".line, .dropped:not([hidden])");
+    return Array.from(lines ?? [], (line) => line.textContent)
+      .join("\n")
+      .trim();
+  };
   window.deepQuery = (path, text) => {
     let roots: (HTMLElement | Document)[] = [document];
     for (const selector of path.split(" >>> ")) roots = [...new Set(roots.flatMap((root) => inside(root, selector)))];

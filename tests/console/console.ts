@@ -13,6 +13,8 @@ export interface Console {
   readonly first: ConsolePage;
   /** The console's address without a code. */
   readonly url: string;
+  /** Ends the platform before the test does. */
+  stopPlatform(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -27,16 +29,21 @@ export async function openConsole(args: string[] = []): Promise<Console> {
     const first = await ConsolePage.open(context, consoleUrl);
     await first.find("console-sandboxes");
     const started = browser;
+    let stopped: Promise<void> | undefined;
+    const stopPlatform = () => {
+      stopped ??= platform.stop();
+      return stopped;
+    };
     return {
       platform,
       browser,
       context,
       first,
       url: consoleUrl.replace(/#.*$/, ""),
+      stopPlatform,
       close: async () => {
         await started.close();
-        // A test may have stopped it already.
-        await platform.stop();
+        await stopPlatform();
       },
     };
   } catch (error) {

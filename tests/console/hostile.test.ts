@@ -56,7 +56,8 @@ describe("hostile sandboxes", { timeout: 120_000 }, () => {
   });
 
   test("a terminal's title, clipboard and markup reach nothing", async () => {
-    await shared.context.overridePermissions(new URL(shared.url).origin, ["clipboard-read", "clipboard-write"]);
+    await shared.context.overridePermissions(new URL(shared.url).origin, ["clipboard-read", "clipboard-sanitized-write"]);
+    await page.page.bringToFront();
     await page.page.evaluate(() => navigator.clipboard.writeText("mine"));
     await page.terminal(1);
     await page.page.keyboard.type(`printf '\\033]0;owned\\007\\033]52;c;b3duZWQ=\\007%s\\n' '${MARKUP}' && echo don''e\n`);

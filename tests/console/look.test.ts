@@ -81,6 +81,7 @@ describe.each([
 
 test("the colours can be switched by hand", async () => {
   const { first } = shared;
+  await first.page.bringToFront();
   const background = () => first.page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const before = await background();
   await first.click('button[aria-label="Use dark colours"]');
@@ -91,6 +92,7 @@ test("the colours can be switched by hand", async () => {
 
 test("files are opened, and commands run, by keyboard alone", { timeout: 120_000 }, async () => {
   const { first } = shared;
+  await first.page.bringToFront();
   await (await first.find("sandbox-tree >>> [role=treeitem][tabindex='0']")).focus();
   await first.page.keyboard.press("End");
   await first.page.keyboard.press("Home");

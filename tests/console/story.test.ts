@@ -167,14 +167,17 @@ describe("the story of the console", { timeout: 180_000 }, () => {
   test("the shell's size follows the window, also of a terminal that was hidden meanwhile", async () => {
     const before = await sizeInShell("before");
     await page.click("[role=tab]", "Command");
-    await page.page.setViewport({ width: 1000, height: 700 });
+    await page.page.setViewport({ width: 1100, height: 640 });
     await page.terminal(1);
     const after = await sizeInShell("after");
     expect(after.cols).toBeLessThan(before.cols);
-    expect(after.rows).toBeLessThan(before.rows);
     await page.page.setViewport({ width: 1280, height: 800 });
     const again = await sizeInShell("again");
     expect(again).toEqual(before);
+    await (await page.find("[role=separator]")).focus();
+    for (let step = 0; step < 4; step += 1) await page.page.keyboard.press("ArrowUp");
+    await page.terminal(1);
+    expect((await sizeInShell("higher")).rows).toBeGreaterThan(before.rows);
   });
 
   test("fast typing arrives whole and in order", async () => {
@@ -209,14 +212,14 @@ describe("the story of the console", { timeout: 180_000 }, () => {
   });
 
   test("a reload keeps the sandbox open", async () => {
-    const id = await page.text("console-sandbox-bar >>> h1");
+    const id = await page.text("console-sandbox-bar >>> h2");
     await page.page.reload({ waitUntil: "domcontentloaded" });
-    await page.find("console-sandbox-bar >>> h1", id);
+    await page.find("console-sandbox-bar >>> h2", id);
     await page.find("sandbox-tree >>> .row", NAME);
   });
 
   test("looking does not extend a sandbox's life", async () => {
-    const id = await page.text("console-sandbox-bar >>> h1");
+    const id = await page.text("console-sandbox-bar >>> h2");
     const endAt = async () => {
       const answer = await fetch(`${shared.platform.info.apiUrl}/sandboxes/${id}`, {
         headers: { "x-api-key": shared.platform.info.apiKey },
@@ -233,7 +236,7 @@ describe("the story of the console", { timeout: 180_000 }, () => {
   });
 
   test("killing asks first; then the page says so and offers a new sandbox", async () => {
-    const id = await page.text("console-sandbox-bar >>> h1");
+    const id = await page.text("console-sandbox-bar >>> h2");
     await page.click("console-sandbox-bar >>> button", "Kill");
     await page.answer("Cancel");
     await page.find("console-sandboxes >>> .item", id);

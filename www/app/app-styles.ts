@@ -27,8 +27,11 @@ export const appStyles = css`
     background: var(--sb-accent-fill);
     color: var(--sb-on-fill);
   }
-  .name {
+  h1 {
+    margin: 0;
+    font-size: inherit;
     font-weight: 600;
+    white-space: nowrap;
     letter-spacing: -0.01em;
   }
   .facts {

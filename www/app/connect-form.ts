@@ -25,7 +25,7 @@ export class ConsoleConnect extends LitElement {
         gap: 14px;
         width: min(420px, 100%);
       }
-      h1 {
+      h2 {
         margin: 0;
         font-size: 20px;
         font-weight: 600;
@@ -73,7 +73,7 @@ export class ConsoleConnect extends LitElement {
   override render() {
     return html`
       <section>
-        <h1>Connect to the platform</h1>
+        <h2>Connect to the platform</h2>
         ${this.error === undefined ? nothing : html`<sandbox-error .error=${this.error}></sandbox-error>`}
         <p>
           The address that the platform prints at its start opens the console already connected, once. After a restart it prints a new

@@ -98,7 +98,7 @@ export class ConsoleApp extends LitElement {
     const label = this.dark ? "Use light colours" : "Use dark colours";
     return html`<header>
       <span class="logo">${icon("terminal")}</span>
-      <span class="name">Sandbox console</span>
+      <h1>Sandbox console</h1>
       <span class="facts">
         ${config && this.phase === "in" ? html`<span>${location.host}</span><span>${config.version}</span>` : nothing}
       </span>

@@ -35,7 +35,7 @@ export class ConsoleSandboxBar extends LitElement {
         display: none;
         margin-inline-start: -8px;
       }
-      h1 {
+      h2 {
         min-width: 0;
         margin: 0;
         overflow: hidden;
@@ -64,7 +64,7 @@ export class ConsoleSandboxBar extends LitElement {
         .label {
           display: none;
         }
-        h1 {
+        h2 {
           flex: 1;
         }
         .facts {
@@ -93,7 +93,7 @@ export class ConsoleSandboxBar extends LitElement {
     return html`
       <button class="icon-button back" aria-label="Back to the sandboxes" @click=${() => this.tell("show-list")}>${icon("back")}</button>
       <span class="dot ${status}"></span>
-      <h1 title=${sandboxId}>${sandboxId}</h1>
+      <h2 title=${sandboxId}>${sandboxId}</h2>
       <button class="icon-button optional" title=${this.copied ? "Copied" : "Copy the id"} aria-label="Copy the id" @click=${this.copy}>
         ${icon("copy")}
       </button>

@@ -10,7 +10,7 @@ import { base, emptyState } from "./styles.js";
 import "./sandbox-error.js";
 import "./sandbox-output.js";
 
-const KEPT_LINES = 5000;
+const KEPT_LINES = 3000;
 const KEPT_RUNS = 20;
 // Characters read ahead of the drawing; beyond that, reading waits for a frame.
 const UNDRAWN_LIMIT = 512 * 1024;
@@ -285,6 +285,7 @@ export class SandboxCommand extends LitElement {
 
   private async read(run: Run, handle: CommandHandle): Promise<void> {
     let undrawn = 0;
+    let rest = 0;
     let frame: Promise<void> | undefined;
     for await (const chunk of handle) {
       if (run.endedAt !== undefined) return;
@@ -295,10 +296,13 @@ export class SandboxCommand extends LitElement {
       }
       run.output.write(chunk.data, chunk.type);
       undrawn += chunk.data.length;
-      frame ??= nextFrame().then(() => {
+      frame ??= nextFrame(rest).then(() => {
+        const begun = performance.now();
         frame = undefined;
         undrawn = 0;
         this.draw(run);
+        // Drawing takes at most a third of the time, so that clicks and keys come through.
+        rest = 2 * (performance.now() - begun);
       });
       if (undrawn > UNDRAWN_LIMIT) await frame;
     }
@@ -350,9 +354,12 @@ export class SandboxCommand extends LitElement {
   }
 }
 
-/** The next frame, or a moment later in a tab that is not drawn: there frames never come, but output must still be read. */
-function nextFrame(): Promise<void> {
-  return new Promise((resolve) => {
+/**
+ * The next frame after `rest` ms, or a moment later in a tab that is not drawn: there frames never come, but output must still be read.
+ */
+async function nextFrame(rest: number): Promise<void> {
+  if (rest > 5) await new Promise((resolve) => setTimeout(resolve, rest));
+  await new Promise<void>((resolve) => {
     const timer = setTimeout(resolve, 250);
     requestAnimationFrame(() => {
       clearTimeout(timer);

@@ -1,4 +1,4 @@
-import type { Sandbox } from "agent-sandbox-web";
+import { FileNotFoundError, type Sandbox } from "agent-sandbox-web";
 import { html, LitElement, nothing, type PropertyValues } from "lit";
 import { customElement, property, query, state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
@@ -305,9 +305,14 @@ export class SandboxEditor extends LitElement {
 
   /** Asks when the file is another than the one that was read. A file that went away is simply written anew. */
   private async mayOverwrite(sandbox: Sandbox, current: OpenDocument): Promise<boolean> {
-    if (!(await sandbox.files.exists(current.path))) return true;
-    const { modifiedTime } = await sandbox.files.getInfo(current.path);
-    if (current.modified === undefined || modifiedTime?.getTime() === current.modified) return true;
+    let modified: number | undefined;
+    try {
+      modified = (await sandbox.files.getInfo(current.path)).modifiedTime?.getTime();
+    } catch (error) {
+      if (error instanceof FileNotFoundError) return true;
+      throw error;
+    }
+    if (current.modified === undefined || modified === current.modified) return true;
     return confirm({
       title: "The file has changed in the sandbox",
       text: "It was changed there after it was opened here. Saving replaces that change.",

@@ -282,7 +282,7 @@ export class SandboxFiles extends LitElement {
     await this.attempt(kind === "file" ? "Making the file" : "Making the folder", async (files) => {
       if (kind === "folder") await files.makeDir(path);
       // What the tree has not read may be there all the same, and writing would empty it.
-      else if (!(await files.exists(path))) await files.write(path, "");
+      else if (!(await files.list(folder)).some((entry) => entry.name === name)) await files.write(path, "");
       await this.tree.reveal(folder, path);
       if (kind === "file") await this.open(path);
     });

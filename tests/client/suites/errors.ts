@@ -50,15 +50,13 @@ export const errors = suite("errors", (test) => {
         "fetch failed",
         "error sending request",
       ];
-      const classes = new Set<string>();
-      for (const word of words) {
-        const cause = new TypeError(word);
-        const error = await rejected(
-          call(context, () => Promise.reject(cause)),
+      const failed = words.map((word) =>
+        rejected(
+          call(context, () => Promise.reject(new TypeError(word))),
           context.sdk.NetworkError,
-        );
-        classes.add(error.name);
-      }
+        ),
+      );
+      const classes = new Set((await Promise.all(failed)).map(({ name: kind }) => kind));
       assert.equal(classes.size, 1, [...classes].join());
     });
 
@@ -280,23 +278,23 @@ export const errors = suite("errors", (test) => {
       () => stream(start(), data("stdout", "one")),
     ];
     const found: string[] = [];
-    for (const answer of failures) {
+    const tried = failures.map(async (answer) => {
       const { sandbox } = await fakeSandbox(context, answer, {
         logger,
         apiKey: SECRETS.apiKey,
         apiUrl: "https://api.test",
         validateApiKey: false,
       });
-      for (const call of [
-        () => sandbox.files.read("a"),
-        () => sandbox.files.write("a", "x"),
-        () => sandbox.commands.run("anything"),
-        () => sandbox.commands.list(),
-        () => sandbox.getInfo(),
-      ]) {
-        await call().catch((error: unknown) => found.push(shown(error)));
-      }
-    }
+      const calls = [
+        sandbox.files.read("a"),
+        sandbox.files.write("a", "x"),
+        sandbox.commands.run("anything"),
+        sandbox.commands.list(),
+        sandbox.getInfo(),
+      ];
+      await Promise.all(calls.map((call) => call.catch((error: unknown) => found.push(shown(error)))));
+    });
+    await Promise.all(tried);
     assert.isAbove(found.length, 20);
     assert.isAbove(lines.length, 20, "requests are logged");
     for (const secret of [SECRETS.apiKey, SECRETS.envdToken, "signature=", "v1_", "nginx-internal-7"]) {

@@ -203,7 +203,7 @@ export const terminal = suite("terminal", (test) => {
       const session = await shell(sandbox);
       await session.resize(111, 37);
       await session.send("stty size; echo $TERM $LANG\r");
-      const output = await readUntil(session, /C\.UTF-8[^]*ready> $/);
+      const output = await readUntil(session, /C\.UTF-8[\s\S]*ready> $/);
       assert.match(output, /37 111/);
       assert.match(output, /xterm-256color C\.UTF-8/);
       await session.send("exit 5\r");

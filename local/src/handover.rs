@@ -34,4 +34,19 @@ pub struct EnvdConfig {
     pub default_user: String,
     /// Where processes start that name no working directory.
     pub default_workdir: String,
+    /// The interpreter of the sandbox, where it has code cells. envd starts it and is ready once it listens.
+    pub interpreter: Option<InterpreterConfig>,
+}
+
+/// The port on which clients of a sandbox reach its interpreter.
+pub const INTERPRETER_PORT: u16 = 49999;
+
+/// How envd starts the interpreter role.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InterpreterConfig {
+    /// Where it listens on the loopback: 0 picks a free port, to which envd leads [`INTERPRETER_PORT`].
+    pub port: u16,
+    /// Its other arguments.
+    pub arguments: Vec<String>,
 }

@@ -1,9 +1,11 @@
 //! `agent-sandbox-local`: a sandbox platform on one Linux machine.
 //!
-//! One binary, two roles: `serve` is the control plane, the gateway and the console's web server; `envd` runs inside each sandbox.
+//! One binary, three roles: `serve` is the control plane, the gateway and the console's web server; `envd` runs inside each sandbox, and
+//! beside it, where the template has one, `interpreter`.
 
 mod envd;
 mod handover;
+mod interpreter;
 mod serve;
 
 use clap::{Parser, Subcommand};
@@ -21,11 +23,17 @@ enum Role {
     Serve(serve::Args),
     /// Run inside a sandbox; started by `serve`, which hands over what it needs on stdin.
     Envd(envd::Args),
+    /// Run code cells inside a sandbox; started beside envd.
+    Interpreter(interpreter::Args),
+    /// Make the runtime of code cells ahead of its first use.
+    Prepare(interpreter::prepare::Args),
 }
 
 fn main() -> anyhow::Result<()> {
     match Cli::parse().role {
         Role::Serve(args) => serve::run(args),
         Role::Envd(args) => envd::run(args),
+        Role::Interpreter(args) => interpreter::run(args),
+        Role::Prepare(args) => interpreter::prepare::run(args),
     }
 }

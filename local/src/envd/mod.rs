@@ -10,6 +10,7 @@ mod descendants;
 mod error;
 mod files;
 mod filesystem;
+mod interpreter;
 mod metrics;
 mod paths;
 mod ports;
@@ -78,6 +79,7 @@ async fn serve(config: EnvdConfig, run_dir: &Path) -> anyhow::Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let reaper = reaper::Reaper::start()?;
+    let port_map = interpreter::start(&reaper, &config, run_dir).await?;
     let envd = Arc::new(Envd {
         config,
         processes: process::Processes::new(reaper),
@@ -85,7 +87,7 @@ async fn serve(config: EnvdConfig, run_dir: &Path) -> anyhow::Result<()> {
         metrics: metrics::Sampler::default(),
     });
     tokio::spawn(accept_http(http, envd));
-    tokio::spawn(ports::accept(port_streams));
+    tokio::spawn(ports::accept(port_streams, port_map));
     let stdin_ended = stdin_end();
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "{READY}").and_then(|()| stdout.flush()).context("nobody reads stdout")?;

@@ -1,5 +1,6 @@
 //! The way to the sandbox's other ports (see [`crate::handover::PORTS_SOCKET`]).
 
+use super::interpreter::PortMap;
 use crate::handover::{PORT_CLOSED, PORT_OPEN};
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -11,12 +12,13 @@ use tokio::net::{TcpStream, UnixListener, UnixStream};
 const BUFFER: usize = 64 * 1024;
 
 /// Serves the socket for ever.
-pub async fn accept(listener: UnixListener) {
+pub async fn accept(listener: UnixListener, map: PortMap) {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
+                let map = map.clone();
                 tokio::spawn(async move {
-                    if let Err(error) = forward(stream).await {
+                    if let Err(error) = forward(stream, &map).await {
                         tracing::debug!(%error, "a port's stream broke");
                     }
                 });
@@ -27,8 +29,8 @@ pub async fn accept(listener: UnixListener) {
     }
 }
 
-async fn forward(mut stream: UnixStream) -> io::Result<()> {
-    let port = stream.read_u16().await?;
+async fn forward(mut stream: UnixStream, map: &PortMap) -> io::Result<()> {
+    let port = map.behind(stream.read_u16().await?);
     let reached = match TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await {
         Ok(reached) => Ok(reached),
         Err(_) => TcpStream::connect((Ipv6Addr::LOCALHOST, port)).await,

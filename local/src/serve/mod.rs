@@ -1,5 +1,6 @@
 //! The serve role: the platform on one port.
 
+mod code_cells;
 mod console;
 mod control;
 mod data;
@@ -14,7 +15,9 @@ mod sandbox;
 mod template;
 mod walls;
 
+use crate::interpreter::runtime;
 use anyhow::Context;
+use code_cells::CodeCells;
 use console::Console;
 use data::DataDir;
 use hosts::{Allowed, reachable};
@@ -49,6 +52,15 @@ pub struct Args {
     /// The walls around sandboxes. `auto` is bubblewrap and never less; `none` runs sandboxes as ordinary processes of this user.
     #[arg(long, value_enum, default_value_t = Choice::Auto)]
     isolation: Choice,
+    /// Where the runtime of code cells is kept, about 600 MB made on first use [default: runtime in the data folder].
+    #[arg(long, value_name = "DIR")]
+    runtime_dir: Option<PathBuf>,
+    /// The package index for pip, on the host and in sandboxes with code cells.
+    #[arg(long, value_name = "URL")]
+    pip_index: Option<String>,
+    /// Certificate authorities (PEM) for pip and other programs in sandboxes with code cells.
+    #[arg(long, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
     /// A page's origin that may call the control plane, beside those on loopback; may be repeated.
     #[arg(long, value_name = "URL")]
     origin: Vec<String>,
@@ -117,7 +129,12 @@ async fn start(args: Args) -> anyhow::Result<(Arc<Platform>, tokio::task::JoinHa
     }
     let listener = Listener::bind(args.listen).await?;
     let address = listener.address()?;
-    let data = DataDir::open(&args.data_dir.map_or_else(default_data_dir, Ok)?)?;
+    let data_dir = args.data_dir.map_or_else(default_data_dir, Ok)?;
+    let data = DataDir::open(&data_dir)?;
+    let runtime_dir = std::path::absolute(args.runtime_dir.unwrap_or_else(|| data_dir.join("runtime")))?;
+    let ca_file = args.ca_file.map(|file| file.canonicalize().context("the file of --ca-file cannot be read")).transpose()?;
+    let options = runtime::Options { pip_index: args.pip_index, ca_file, deno: runtime::find_deno() };
+    let code_cells = CodeCells::new(runtime_dir, options);
     let walls = Walls::raise(args.isolation, args.allow_private, &data).await?;
     if walls.name() == "none" {
         tracing::warn!(
@@ -125,7 +142,7 @@ async fn start(args: Args) -> anyhow::Result<(Arc<Platform>, tokio::task::JoinHa
         );
     }
     let api_key = args.api_key.filter(|key| !key.trim().is_empty()).unwrap_or_else(keys::api_key);
-    let platform = Arc::new(Platform::new(Keys::new(api_key.clone()), address, walls, data));
+    let platform = Arc::new(Platform::new(Keys::new(api_key.clone()), address, walls, data, code_cells));
     let console_url =
         args.console.is_some().then(|| format!("http://localhost:{}/#code={}", address.port(), platform.keys.issue_code()));
     let base = SocketAddr::new(reachable(address.ip()), address.port());

@@ -1,5 +1,6 @@
 //! The sandboxes of one platform: how they come to be, who is running, how they end.
 
+use super::code_cells::{CodeCells, Equipment};
 use super::data::{DataDir, Folders};
 use super::error::ApiError;
 use super::gateway::Route;
@@ -8,7 +9,7 @@ use super::sandbox::{Ending, Sandbox, Wish};
 use super::walls::{Jail, Launch, Walls};
 use crate::handover::EnvdConfig;
 use http::StatusCode;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use tokio::sync::watch;
@@ -24,6 +25,7 @@ pub struct Platform {
     pub walls: Walls,
     /// Where sandboxes keep their files.
     pub data: DataDir,
+    code_cells: CodeCells,
     registry: Mutex<Registry>,
     tasks: TaskTracker,
 }
@@ -36,8 +38,8 @@ struct Registry {
 
 impl Platform {
     /// A platform without sandboxes.
-    pub fn new(keys: Keys, listen: SocketAddr, walls: Walls, data: DataDir) -> Self {
-        Self { keys, listen, walls, data, registry: Mutex::default(), tasks: TaskTracker::new() }
+    pub fn new(keys: Keys, listen: SocketAddr, walls: Walls, data: DataDir, code_cells: CodeCells) -> Self {
+        Self { keys, listen, walls, data, code_cells, registry: Mutex::default(), tasks: TaskTracker::new() }
     }
 
     /// Makes a sandbox and waits until it answers. It is made to the end even when the client does not wait.
@@ -51,11 +53,13 @@ impl Platform {
     }
 
     async fn build(self: Arc<Self>, wish: Wish) -> Result<Arc<Sandbox>, ApiError> {
+        let equipment = if wish.template.interpreter { self.code_cells.equip(&self.walls).await? } else { Equipment::default() };
         let id = keys::sandbox_id();
         let owner = self.walls.owner();
         let folders = self.data.create(&id, owner)?;
-        let config = self.config(&wish, &folders);
-        let launch = Launch { id: &id, folders: &folders, owner, internet: wish.internet(), config: &config };
+        let binds = equipment.binds.clone();
+        let config = self.config(&wish, &folders, equipment);
+        let launch = Launch { id: &id, folders: &folders, owner, internet: wish.internet(), binds: &binds, config: &config };
         let started = async {
             let jail = self.walls.launch(launch).await?;
             let route = Route::pin(&folders.run)?;
@@ -87,9 +91,18 @@ impl Platform {
         if admitted { Ok(sandbox) } else { Err(ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "The platform is stopping.")) }
     }
 
-    fn config(&self, wish: &Wish, folders: &Folders) -> EnvdConfig {
+    fn config(&self, wish: &Wish, folders: &Folders, equipment: Equipment) -> EnvdConfig {
+        // What the client asks for wins over the platform's own.
+        let mut env_vars: BTreeMap<_, _> = equipment.variables.into_iter().collect();
+        env_vars.extend(wish.env_vars.clone());
         let (default_user, default_workdir) = self.walls.default_user(folders);
-        EnvdConfig { access_token: wish.secure.then(keys::token), env_vars: wish.env_vars.clone(), default_user, default_workdir }
+        EnvdConfig {
+            access_token: wish.secure.then(keys::token),
+            env_vars,
+            default_user,
+            default_workdir,
+            interpreter: equipment.interpreter,
+        }
     }
 
     async fn supervise(self: Arc<Self>, sandbox: Arc<Sandbox>, mut jail: Jail, folders: Folders, gone: watch::Sender<bool>) {

@@ -7,11 +7,15 @@ pub struct Template {
     pub id: &'static str,
     /// Other names of the same template.
     pub aliases: &'static [&'static str],
+    /// Whether it has code cells.
+    pub interpreter: bool,
 }
 
 /// A bare machine, and the same with a code interpreter on port 49999.
-const TEMPLATES: [Template; 2] =
-    [Template { id: "base", aliases: &[] }, Template { id: "code-interpreter-v1", aliases: &["code-interpreter"] }];
+const TEMPLATES: [Template; 2] = [
+    Template { id: "base", aliases: &[], interpreter: false },
+    Template { id: "code-interpreter-v1", aliases: &["code-interpreter"], interpreter: true },
+];
 
 /// Finds a template by id or alias, in any case and with white space around. A tag other than `default` names nothing here.
 pub fn find(name: &str) -> Option<&'static Template> {

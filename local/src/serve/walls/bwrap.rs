@@ -1,10 +1,11 @@
 //! bubblewrap: the arguments that make the walls, and the order in which they are put up.
 
 use super::network::{Namespace, look_at_host};
-use super::process::{STAGE, Staged, Step, prepare};
+use super::process::{STAGE, STAGED, Staged, Step, prepare};
 use super::routes::HostNetwork;
 use super::{DataDir, Folders, Jail, Launch, etc, network};
 use crate::handover::EnvdConfig;
+use crate::interpreter::runtime::Bind;
 use anyhow::Context;
 use rand::RngExt;
 use rustix::fd::{AsRawFd, OwnedFd};
@@ -47,6 +48,7 @@ struct Sources {
     etc: PathBuf,
     run: PathBuf,
     program: PathBuf,
+    binds: Vec<Bind>,
 }
 
 impl Bwrap {
@@ -72,7 +74,8 @@ impl Bwrap {
         let owner = self.owner();
         let folders = data.create("trial", owner)?;
         let config = EnvdConfig { default_user: USER.into(), default_workdir: HOME.into(), ..EnvdConfig::default() };
-        let launched = self.launch(Launch { id: "trial", folders: &folders, owner, internet: true, config: &config }).await;
+        let launched =
+            self.launch(Launch { id: "trial", folders: &folders, owner, internet: true, binds: &[], config: &config }).await;
         let outcome = match launched {
             Ok(jail) => {
                 jail.end().await;
@@ -113,13 +116,19 @@ impl Bwrap {
         let namespace = Namespace::create()?;
         let pasta = network.bring_up(&namespace, launch.folders).await?;
         let folders = launch.folders;
-        let staged = [
+        let mut things = vec![
             Staged::new(&folders.home, "home")?,
             Staged::new(&folders.tmp, "tmp")?,
             Staged::new(&folders.etc, "etc")?,
             Staged::new(&folders.run, "run")?,
             Staged::new(&self.program, "program")?,
         ];
+        for (number, bind) in launch.binds.iter().enumerate() {
+            things.push(Staged::new(&bind.host, &bind_name(number))?);
+        }
+        anyhow::ensure!(things.len() <= STAGED, "a sandbox cannot show that many things of the host");
+        let mut things = things.into_iter();
+        let staged = Box::new(std::array::from_fn(|_| things.next()));
         let steps = vec![
             Step::NewSession,
             Step::PrivateMounts,
@@ -128,7 +137,7 @@ impl Bwrap {
             Step::Become(owner),
             Step::DieWithPlatform,
         ];
-        let (mut jail, _) = start(arguments(launch.id, &Sources::staged(), false), steps).await?;
+        let (mut jail, _) = start(arguments(launch.id, &Sources::staged(launch.binds), false), steps).await?;
         jail.set_pasta(pasta);
         let ready = jail.hand_over(launch.id, launch.config).await;
         jail.or_end(ready).await
@@ -137,7 +146,7 @@ impl Bwrap {
     /// As a plain user: bubblewrap makes the namespace, without any way out of it; routes and pasta come from outside. Only once envd
     /// runs may pasta look at the namespace; nothing else runs inside before the client has its answer.
     async fn launch_as_user(&self, launch: &Launch<'_>, network: &Network) -> anyhow::Result<Jail> {
-        let sources = Sources::direct(launch.folders, &self.program);
+        let sources = Sources::direct(launch, &self.program);
         let steps = vec![Step::NewSession, Step::DieWithPlatform];
         let (mut jail, init) = start(arguments(launch.id, &sources, true), steps).await?;
         let ready = async {
@@ -212,20 +221,28 @@ async fn start(mut arguments: Vec<OsString>, mut steps: Vec<Step>) -> anyhow::Re
 }
 
 impl Sources {
-    fn direct(folders: &Folders, program: &Path) -> Self {
+    fn direct(launch: &Launch<'_>, program: &Path) -> Self {
+        let folders = launch.folders;
         Self {
             home: folders.home.clone(),
             tmp: folders.tmp.clone(),
             etc: folders.etc.clone(),
             run: folders.run.clone(),
             program: program.to_owned(),
+            binds: launch.binds.to_vec(),
         }
     }
 
-    fn staged() -> Self {
-        let at = |name| Path::new(STAGE).join(name);
-        Self { home: at("home"), tmp: at("tmp"), etc: at("etc"), run: at("run"), program: at("program") }
+    fn staged(binds: &[Bind]) -> Self {
+        let at = |name: &str| Path::new(STAGE).join(name);
+        let binds =
+            binds.iter().enumerate().map(|(number, bind)| Bind { host: at(&bind_name(number)), inside: bind.inside.clone() });
+        Self { home: at("home"), tmp: at("tmp"), etc: at("etc"), run: at("run"), program: at("program"), binds: binds.collect() }
     }
+}
+
+fn bind_name(number: usize) -> String {
+    format!("bind-{number}")
 }
 
 /// bubblewrap's arguments, up to and with envd's.
@@ -271,6 +288,9 @@ fn arguments(name: &str, sources: &Sources, own_network: bool) -> Vec<OsString> 
     add(&[text("--bind"), sources.home.as_os_str(), text(HOME)]);
     add(&[text("--bind"), sources.run.as_os_str(), text(RUN)]);
     add(&[text("--ro-bind"), sources.program.as_os_str(), text(RUNTIME)]);
+    for bind in &sources.binds {
+        add(&[text("--ro-bind"), bind.host.as_os_str(), bind.inside.as_os_str()]);
+    }
     add(&[text("--symlink"), text("/tmp"), text("/var/tmp"), text("--remount-ro"), text("/")]);
     add(&[text("--"), text(RUNTIME), text("envd"), text("--run-dir"), text(RUN)]);
     list

@@ -15,10 +15,11 @@ mod routes;
 mod unwalled;
 
 pub use jail::Jail;
-pub use process::seal_descriptors;
+pub use process::{Step, prepare, seal_descriptors};
 
 use super::data::{DataDir, Folders};
 use crate::handover::EnvdConfig;
+use crate::interpreter::runtime::Bind;
 use anyhow::bail;
 use std::path::PathBuf;
 
@@ -54,6 +55,8 @@ pub struct Launch<'a> {
     pub owner: Option<u32>,
     /// Whether it may reach the internet.
     pub internet: bool,
+    /// What else it sees of the host, read-only.
+    pub binds: &'a [Bind],
     /// What envd is told.
     pub config: &'a EnvdConfig,
 }

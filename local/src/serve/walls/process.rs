@@ -37,7 +37,7 @@ pub enum Step {
     /// Make a private mount namespace, with nothing of it visible outside.
     PrivateMounts,
     /// Mount an empty tmpfs over [`STAGE`] and bind things into it, where an unprivileged user reaches them whatever folder they lie in.
-    Stage([Staged; STAGED]),
+    Stage(Box<[Option<Staged>; STAGED]>),
     /// Give a namespace a path, in a private mount namespace.
     Name(Named),
     /// Become an unprivileged user and group for good.
@@ -46,8 +46,8 @@ pub enum Step {
     DieWithPlatform,
 }
 
-/// How many things go into a sandbox.
-pub const STAGED: usize = 5;
+/// How many things go into a sandbox at most.
+pub const STAGED: usize = 8;
 
 /// A file or folder that is bound below [`STAGE`].
 pub struct Staged {
@@ -159,11 +159,12 @@ fn enter_user(fd: BorrowedFd<'_>) -> io::Result<()> {
 }
 
 /// The things are taken before the tmpfs covers its place, since they may lie below it.
-fn stage(staged: &[Staged; STAGED]) -> io::Result<()> {
+fn stage(staged: &[Option<Staged>; STAGED]) -> io::Result<()> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
-    let trees = staged.each_ref().map(|item| open_tree(CWD, item.source.as_c_str(), flags));
+    let trees = staged.each_ref().map(|item| item.as_ref().map(|item| open_tree(CWD, item.source.as_c_str(), flags)));
     mount(c"tmpfs", c"/mnt", c"tmpfs", MountFlags::NOSUID | MountFlags::NODEV, c"mode=0755")?;
     for (item, tree) in staged.iter().zip(trees) {
+        let (Some(item), Some(tree)) = (item, tree) else { continue };
         let target = item.target.as_c_str();
         if item.folder {
             mkdirat(CWD, target, Mode::from_raw_mode(0o755))?;

@@ -1,0 +1,125 @@
+"""Starts one Jupyter kernel of a sandbox: `launch.py python|bash -f CONNECTION_FILE`.
+
+A stock kernel drops output when its reader is slow (ZeroMQ's limit) and keeps what it has not sent in memory without bound. Here a
+kernel that is ahead of its reader waits, as a program does that writes into a full pipe.
+"""
+
+import sys
+
+# The folder of this file is no place to import from.
+sys.path.pop(0)
+
+import base64
+import json
+import os
+import threading
+import types
+
+import zmq
+from ipykernel.iostream import IOPubThread, OutStream
+from ipykernel.kernelapp import IPKernelApp
+from jupyter_client.jsonutil import json_default
+
+# Characters a stream message carries at most, and how many may wait unsent before `write` waits too.
+PIECE = 64 * 1024
+# Messages that may wait in the kernel, in the queue to the sending thread and in the socket.
+BACKLOG = 64
+
+_write, _flush, _send_multipart = OutStream.write, OutStream._flush, IOPubThread.send_multipart
+
+
+def write(self, string):
+    if isinstance(string, str) and len(string) > PIECE:
+        for start in range(0, len(string), PIECE):
+            write(self, string[start : start + PIECE])
+    else:
+        _write(self, string)
+        self._unsent += len(string)
+        if self._unsent >= PIECE:
+            self.flush()
+    return len(string)
+
+
+def flush_now(self):
+    self._unsent = 0
+    _flush(self)
+
+
+def send_multipart(self, *args, **kwargs):
+    _send_multipart(self, *args, **kwargs)
+    if len(self._events) > BACKLOG and self.thread.is_alive() and threading.current_thread() is not self.thread:
+        sent = threading.Event()
+        self.schedule(sent.set)
+        sent.wait()
+
+
+OutStream.write, OutStream._flush, OutStream.flush_timeout, OutStream._unsent = write, flush_now, None, 0
+IOPubThread.send_multipart = send_multipart
+
+
+def pack(message):
+    """JSON of a message. What JSON does not know (NaN, halves of surrogate pairs) is written as Python does, for the reader to mend."""
+    try:
+        return json.dumps(message, default=json_default, ensure_ascii=False, allow_nan=False).encode()
+    except ValueError:
+        return json.dumps(message, default=json_default).encode()
+
+
+class KernelApp(IPKernelApp):
+    def init_sockets(self):
+        self.session.pack = pack
+        super().init_sockets()
+
+    def init_iopub(self, context):
+        context.setsockopt(zmq.SNDHWM, BACKLOG)
+        context.setsockopt(zmq.XPUB_NODROP, 1)
+        try:
+            super().init_iopub(context)
+        finally:
+            context.sockopts.pop(zmq.SNDHWM, None)
+            context.sockopts.pop(zmq.XPUB_NODROP, None)
+
+
+_saved_environments = []
+
+
+def push_environment(encoded):
+    """Sets variables (JSON in base64) and remembers what they were."""
+    variables = json.loads(base64.b64decode(encoded))
+    _saved_environments.append({name: os.environ.get(name) for name in variables})
+    os.environ.update(variables)
+
+
+def pop_environment():
+    """Takes the last `push_environment` back."""
+    if not _saved_environments:
+        return
+    for name, value in _saved_environments.pop().items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+
+
+def main():
+    language, arguments = sys.argv[1], sys.argv[2:]
+    options = {}
+    if language == "bash":
+        from bash_kernel.kernel import BashKernel
+
+        options["kernel_class"] = BashKernel
+    app = KernelApp.instance(**options)
+    app.config.HistoryManager.enabled = False
+    app.config.InteractiveShell.colors = "nocolor"
+    app.initialize(arguments)
+    if language == "python":
+        helper = types.ModuleType("_agent_sandbox")
+        helper.push_environment, helper.pop_environment = push_environment, pop_environment
+        sys.modules[helper.__name__] = helper
+        results = os.path.join(os.path.dirname(__file__), "results.py")
+        with open(results, encoding="utf-8") as source:
+            exec(compile(source.read(), results, "exec"), {"__name__": "_agent_sandbox_results", "shell": app.shell})
+    app.start()
+
+
+main()

@@ -64,6 +64,22 @@ export interface StartServerOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** What a connection takes on top for terminals over WebSocket. */
+export interface ConnectionOptions {
+  /** An implementation of `WebSocket` to use instead of the global one. Node 20 has none: give the one of the npm package `ws`. */
+  webSocket?: WebSocketConstructor | undefined;
+}
+
+/** What a terminal over WebSocket takes on top. It has no `pid`, `cwd`, `user` and `timeoutMs`. */
+export interface TerminalOptions {
+  /** `"connect"`, the default, is a terminal of envd; `"websocket"` one of the SandboxServer. */
+  transport?: "connect" | "websocket" | undefined;
+  /** The server whose terminal it is. Default: {@link Sandbox.server}. */
+  server?: ServerClient | undefined;
+  /** Attaches to this terminal of the server instead of starting a shell. */
+  sessionId?: string | undefined;
+}
+
 /** What a sandbox has on top when a SandboxServer runs in it. */
 export interface Sandbox {
   /** A client of the SandboxServer on port 9000. Always the same object. */

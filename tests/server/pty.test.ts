@@ -130,8 +130,9 @@ describe("a paste of 1 MB", () => {
         await other.expect("unharmed");
       });
       // Its own terminal reads on when its program has ended.
+      await terminal.send("\n");
       await terminal.send("echo ba''ck\n");
-      await terminal.expect("back\r\n", 30_000);
+      await terminal.expect("\nback\r\n", 30_000);
     }));
 
   test("is given up by its signal, and the next one in line goes on", () =>

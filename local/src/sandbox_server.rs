@@ -3,7 +3,7 @@
 //! Every sandbox that starts after it was made has the program on its PATH.
 
 use crate::interpreter::runtime::{Bind, Options, RuntimeError, fingerprint, install, make_environment, python_version};
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -33,8 +33,15 @@ pub fn ensure(folder: &Path, options: &Options, progress: &mut dyn FnMut(&str)) 
     if environment.join(COMPLETE).is_file() {
         return Ok(environment);
     }
-    progress("Making the Python environment of agent-sandbox-server");
     let failed = |source| RuntimeError::Io { folder: environment.clone(), source };
+    fs::create_dir_all(folder).map_err(failed)?;
+    let lock = File::create(folder.join("server-lock")).map_err(failed)?;
+    lock.lock().map_err(failed)?;
+    // Whoever was waited for may have made it.
+    if environment.join(COMPLETE).is_file() {
+        return Ok(environment);
+    }
+    progress("Making the Python environment of agent-sandbox-server");
     make_environment(&environment)?;
     install(&environment, REQUIREMENTS, options, progress)?;
     let programs = environment.join(PROGRAMS);

@@ -23,6 +23,9 @@ for (const statement of source.statements) {
     values.add(statement.name.text);
   } else if (ts.isInterfaceDeclaration(statement)) interfaces.set(statement.name.text, statement);
   else if (ts.isFunctionDeclaration(statement) && statement.name) values.add(statement.name.text);
+  else if (ts.isVariableStatement(statement)) {
+    for (const { name } of statement.declarationList.declarations) values.add(name.getText(source));
+  }
   else if (ts.isExportDeclaration(statement) && statement.exportClause && ts.isNamedExports(statement.exportClause)) {
     for (const { name } of statement.exportClause.elements) values.add(name.text);
   }

@@ -50,6 +50,10 @@ export const tests: Record<string, (context: Context) => Promise<void>> = {
       );
       assert.isTrue((await fails(sandbox.run("nothing"))) instanceof sdk.CommandNotFoundError);
       assert.isTrue((await fails(sandbox.run("ls -la"))) instanceof sdk.InvalidArgumentError);
+      const own = new sdk.ServerClient(sandbox.getUrl(9000));
+      assert.equal(await own.commands.run("add", { a: 1, b: 1 }), 2);
+      const { sessionId } = await own.pty.create();
+      if (globalThis.WebSocket) await (await own.pty.connect(sessionId)).close();
       await server.files.upload("/home/user/a.txt", "für 中");
       assert.equal(await sandbox.files.read("a.txt"), "für 中");
       assert.equal((await server.process.shell("cat /home/user/a.txt")).stdout, "für 中");

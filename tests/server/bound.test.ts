@@ -29,7 +29,8 @@ test("the base URL's path and query are part of every request, and names cannot 
   await client.commands.run("%2e%2e");
   expect(server.requests.at(-1)?.path).toBe("/gate/x/commands/%2e%2e");
   const before = server.requests.length;
-  for (const name of ["..", ".", "", "a/b", "../files", "a\\b", "a b", "\n"]) await rejected(client.commands.run(name), InvalidArgumentError);
+  for (const name of ["..", ".", "", "a/b", "../files", "a\\b", "a b", "\n"])
+    await rejected(client.commands.run(name), InvalidArgumentError);
   for (const name of ["..", "../../x", ""]) await rejected(client.pty.get(name), InvalidArgumentError);
   expect(server.requests.length).toBe(before);
 });
@@ -56,18 +57,29 @@ test("tokens are in no log line and no error", async () => {
   server.on("GET", "/system/info", (exchange) => exchange.answer(500, json, '{"error": "no", "type": "OSError"}'));
   const client = new ServerClient(`${server.address}?k=query-secret`, { token: "token-secret", logger: { debug: log, warn: log } });
   const error = await rejected(client.system.info(), ServerAPIError);
-  const lost = await rejected(new ServerClient("http://127.0.0.1:9?k=query-secret", { token: "token-secret" }).process.shell("x"), SandboxConnectionError);
+  const lost = await rejected(
+    new ServerClient("http://127.0.0.1:9?k=query-secret", { token: "token-secret" }).process.shell("x"),
+    SandboxConnectionError,
+  );
   expect(lines.length).toBeGreaterThan(0);
   expect([...lines, String(error), JSON.stringify(error), String(lost), JSON.stringify(lost)].join()).not.toMatch(/secret/);
 });
 
 test("pages of proxies do not become messages", async () => {
   await using server = await scriptedServer();
-  server.on("POST", "/shell", (exchange) => exchange.answer(502, { "content-type": "text/html" }, `<html><body>${"x".repeat(9000)}`));
-  const error = await rejected(new ServerClient(server.address).process.shell("x"), ServerAPIError, { statusCode: 502, errorType: "" });
+  server.on("POST", "/shell", (exchange) =>
+    exchange.answer(502, { "content-type": "text/html" }, `<html><body>${"x".repeat(9000)}`),
+  );
+  const error = await rejected(new ServerClient(server.address).process.shell("x"), ServerAPIError, {
+    statusCode: 502,
+    errorType: "",
+  });
   expect(error.message).toBe("Server returned HTTP 502");
   server.on("POST", "/shell", (exchange) => exchange.answer(200, { "content-type": "text/html" }, "<html>"));
-  await rejected(new ServerClient(server.address).process.shell("x"), ServerAPIError, { statusCode: 200, errorType: "ProtocolError" });
+  await rejected(new ServerClient(server.address).process.shell("x"), ServerAPIError, {
+    statusCode: 200,
+    errorType: "ProtocolError",
+  });
 });
 
 test("only reading calls are repeated", async () => {

@@ -28,8 +28,24 @@ const CALLS: [string, string, string, Call, unknown, string, unknown][] = [
     '{"image_base64": "AQID/w==", "width": 1, "height": 1}',
     Uint8Array.of(1, 2, 3, 255),
   ],
-  ["browser_content", "GET", "/browser/content", ({ browser }) => browser.content("text"), undefined, '{"content": "c", "url": "u", "title": "t"}', { content: "c", url: "u", title: "t" }],
-  ["browser_click", "POST", "/browser/click", ({ browser }) => browser.click("#a", { timeoutMs: 10 }), { selector: "#a", timeout: 10 }, '{"clicked": true, "selector": "#a"}', { clicked: true, selector: "#a" }],
+  [
+    "browser_content",
+    "GET",
+    "/browser/content",
+    ({ browser }) => browser.content("text"),
+    undefined,
+    '{"content": "c", "url": "u", "title": "t"}',
+    { content: "c", url: "u", title: "t" },
+  ],
+  [
+    "browser_click",
+    "POST",
+    "/browser/click",
+    ({ browser }) => browser.click("#a", { timeoutMs: 10 }),
+    { selector: "#a", timeout: 10 },
+    '{"clicked": true, "selector": "#a"}',
+    { clicked: true, selector: "#a" },
+  ],
   [
     "browser_type",
     "POST",
@@ -39,9 +55,33 @@ const CALLS: [string, string, string, Call, unknown, string, unknown][] = [
     '{"typed": true, "selector": "#a", "text": "\\u00fc"}',
     { typed: true, selector: "#a", text: "ü" },
   ],
-  ["browser_evaluate", "POST", "/browser/evaluate", ({ browser }) => browser.evaluate("x"), { script: "x" }, '{"result": {"snake_case": NaN}}', { snake_case: Number.NaN }],
-  ["browser_pdf", "POST", "/browser/pdf", ({ browser }) => browser.pdf({ format: "A5", landscape: true }), { format: "A5", landscape: true }, '{"pdf_base64": "JVBERg==", "pages": 1}', new TextEncoder().encode("%PDF")],
-  ["browser_console", "GET", "/browser/console", ({ browser }) => browser.console(), undefined, '{"logs": [{"type": "log", "text": "a"}]}', [{ type: "log", text: "a" }]],
+  [
+    "browser_evaluate",
+    "POST",
+    "/browser/evaluate",
+    ({ browser }) => browser.evaluate("x"),
+    { script: "x" },
+    '{"result": {"snake_case": NaN}}',
+    { snake_case: Number.NaN },
+  ],
+  [
+    "browser_pdf",
+    "POST",
+    "/browser/pdf",
+    ({ browser }) => browser.pdf({ format: "A5", landscape: true }),
+    { format: "A5", landscape: true },
+    '{"pdf_base64": "JVBERg==", "pages": 1}',
+    new TextEncoder().encode("%PDF"),
+  ],
+  [
+    "browser_console",
+    "GET",
+    "/browser/console",
+    ({ browser }) => browser.console(),
+    undefined,
+    '{"logs": [{"type": "log", "text": "a"}]}',
+    [{ type: "log", text: "a" }],
+  ],
 ];
 
 test.each(CALLS)("%s sends what is asked and gives what is answered", async (_, method, path, call, sent, answer, expected) => {
@@ -50,7 +90,9 @@ test.each(CALLS)("%s sends what is asked and gives what is answered", async (_, 
   expect(await call(new ServerClient(server.address))).toEqual(expected);
   const body = String(await (await server.next(method, path)).body);
   expect(body === "" ? undefined : JSON.parse(body)).toEqual(sent);
-  server.on(method, path, (exchange) => exchange.answer(500, {}, '{"error": "Playwright connection closed", "type": "TargetClosedError"}'));
+  server.on(method, path, (exchange) =>
+    exchange.answer(500, {}, '{"error": "Playwright connection closed", "type": "TargetClosedError"}'),
+  );
   await rejected(call(new ServerClient(server.address)), ServerAPIError, { statusCode: 500, errorType: "TargetClosedError" });
 });
 

@@ -43,6 +43,10 @@ afterAll(async () => {
 
 test.each(Object.keys(tests))("%s", async (name) => {
   const { apiUrl, sandboxHostUrl, apiKey } = platform.info;
-  const failure = await page.evaluate((name, given) => window.runServerTest(name, given), name, { apiUrl, sandboxUrl: sandboxHostUrl, apiKey });
+  const failure = await page.evaluate((name, given) => window.runServerTest(name, given), name, {
+    apiUrl,
+    sandboxUrl: sandboxHostUrl,
+    apiKey,
+  });
   if (failure) throw new Error(failure);
 });

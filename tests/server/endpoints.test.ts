@@ -81,7 +81,11 @@ describe("commands", () => {
     expect(await client.commands.run("add", { a: 2 })).toBe(7);
     expect(await client.commands.run("quiet")).toBe("ok");
     expect(await client.commands.run("deploy")).toBeNull();
-    await rejected(client.commands.run("add", {}), CommandArgumentError, { statusCode: 400, errorType: "ValueError", code: "E9000" });
+    await rejected(client.commands.run("add", {}), CommandArgumentError, {
+      statusCode: 400,
+      errorType: "ValueError",
+      code: "E9000",
+    });
     await rejected(client.commands.run("add", { a: true }), CommandArgumentError, { errorType: "TypeError" });
     await rejected(client.commands.run("nothing"), CommandNotFoundError, { code: "E3005", commandName: "nothing" });
     const failed = await rejected(client.commands.run("fail", { kind: "key" }), CommandExecutionError, { statusCode: 500 });
@@ -97,7 +101,12 @@ describe("file_ops", () => {
     expect(await client.files.mkdir(at("made/deep"))).toEqual({ path: at("made/deep"), created: true });
     await client.files.upload(at("made/a.txt"), "abc");
     const entries = await client.files.list(at("made"));
-    expect(entries.map(({ name, type }) => [name, type]).sort()).toEqual([["a.txt", "file"], ["deep", "directory"]].sort());
+    expect(entries.map(({ name, type }) => [name, type]).sort()).toEqual(
+      [
+        ["a.txt", "file"],
+        ["deep", "directory"],
+      ].sort(),
+    );
     expect(entries.every(({ modified }) => modified instanceof Date)).toBe(true);
     expect(await client.files.list(at("made"), { maxEntries: 0 })).toEqual([]);
     const stat = await client.files.stat(at("made/a.txt"));
@@ -107,7 +116,11 @@ describe("file_ops", () => {
     expect(await client.files.exists(at("made"))).toBe(true);
     expect(await client.files.exists(at("none"))).toBe(false);
     await rejected(client.files.list(at("none")), FileNotFoundError, { code: "E4001", status: 404 });
-    await rejected(client.files.list("/etc"), FilePolicyDeniedError, { code: "E9002", errorCode: "path_not_allowed", statusCode: 403 });
+    await rejected(client.files.list("/etc"), FilePolicyDeniedError, {
+      code: "E9002",
+      errorCode: "path_not_allowed",
+      statusCode: 403,
+    });
     await rejected(client.files.stat("/etc/passwd"), FilePolicyDeniedError);
     await rejected(client.files.mkdir(at("made/a.txt")), ServerAPIError, { statusCode: 500, errorType: "FileExistsError" });
     await rejected(client.files.mkdir("/etc/x"), FilePolicyDeniedError);
@@ -207,7 +220,10 @@ describe("process", () => {
     });
     expect((await client.process.shell("sh -c 'kill -9 $$'", { cwd: base })).exitCode).toBe(-9);
     await rejected(client.process.shell("sleep 5", { cwd: base, timeoutMs: 200 }), CommandTimeoutError, { code: "E3001" });
-    await rejected(client.process.shell("no-such-program", { cwd: base }), ServerAPIError, { statusCode: 500, errorType: "FileNotFoundError" });
+    await rejected(client.process.shell("no-such-program", { cwd: base }), ServerAPIError, {
+      statusCode: 500,
+      errorType: "FileNotFoundError",
+    });
     await rejected(client.process.shell("echo", { cwd: "/etc" }), FilePolicyDeniedError);
     await rejected(client.process.shell("echo 'x", { cwd: base }), ServerAPIError, { statusCode: 500, errorType: "ValueError" });
     await rejected(client.process.shell("echo", { timeoutMs: 0 }), InvalidArgumentError);
@@ -221,7 +237,10 @@ describe("process", () => {
       { event: "exit", exitCode: 4 },
     ]);
     const lines: string[] = [];
-    const result = await client.process.runStream("sh -c 'echo a; echo b >&2; exit 5'", { cwd: base, onStdout: (line) => lines.push(line) });
+    const result = await client.process.runStream("sh -c 'echo a; echo b >&2; exit 5'", {
+      cwd: base,
+      onStdout: (line) => lines.push(line),
+    });
     expect([result, lines]).toEqual([{ stdout: "a\n", stderr: "b\n", exitCode: 5, truncated: false }, ["a\n"]]);
     await rejected(client.process.runStream("sleep 5", { cwd: base, timeoutMs: 200 }), CommandTimeoutError);
     await rejected(client.process.runStream("no-such-program", { cwd: base }), ServerAPIError, { statusCode: 0 });
@@ -252,14 +271,18 @@ describe("process", () => {
     expect(await client.process.wait(plain.pid, { pollMs: 50 })).toBe(-15);
     await rejected(client.process.start("no-such-program", { cwd: base }), ServerAPIError, { statusCode: 500 });
     await rejected(client.process.start("cat", { cwd: "/etc" }), FilePolicyDeniedError);
-    for (const call of [client.process.get, client.process.output, client.process.closeStdin]) {
-      await rejected(call.call(client.process, 999_999), ServerAPIError, { statusCode: 404, errorType: "NotFoundError" });
+    const { process } = client;
+    for (const call of [process.get(999_999), process.output(999_999), process.closeStdin(999_999)]) {
+      await rejected<ServerAPIError>(call, ServerAPIError, { statusCode: 404, errorType: "NotFoundError" });
     }
     for (const pid of [0, -1, 1.5, "1" as never, undefined as never]) await rejected(client.process.get(pid), InvalidArgumentError);
   });
 
   test("process_signal", async () => {
-    const [one, other] = [await client.process.start("sleep 30", { cwd: base }), await client.process.start("sleep 30", { cwd: base })];
+    const [one, other] = [
+      await client.process.start("sleep 30", { cwd: base }),
+      await client.process.start("sleep 30", { cwd: base }),
+    ];
     expect(await client.process.kill(one.pid)).toEqual({ pid: one.pid, signal: 9 });
     expect(await client.process.terminate(other.pid)).toEqual({ pid: other.pid, signal: 15 });
     await rejected(client.process.signal(one.pid, 3 as never), InvalidArgumentError, { code: "E0001" });
@@ -289,11 +312,17 @@ describe("terminal", () => {
 
 describe("system", () => {
   test("system_info, system_metrics, ports, packages", async () => {
-    expect(await client.system.info()).toMatchObject({ os: "Linux", cpuCount: expect.any(Number), pythonVersion: expect.any(String) });
+    expect(await client.system.info()).toMatchObject({
+      os: "Linux",
+      cpuCount: expect.any(Number),
+      pythonVersion: expect.any(String),
+    });
     const metrics = await client.system.metrics();
     expect(Object.keys(metrics)).toEqual(expect.arrayContaining(["cpuLoad1m", "memoryUsedMb", "diskPercent", "uptimeSeconds"]));
     expect((await client.system.ports()).map(({ port }) => port)).toContain(Number(new URL(server.url).port));
-    expect((await client.system.packages("pip")).packages.map(({ name }) => name.replaceAll("_", "-"))).toContain("agent-sandbox-server");
+    expect((await client.system.packages("pip")).packages.map(({ name }) => name.replaceAll("_", "-"))).toContain(
+      "agent-sandbox-server",
+    );
     await rejected(client.system.packages("cargo" as never), ServerAPIError, { statusCode: 400 });
   });
 
@@ -313,19 +342,26 @@ describe("dev_tools", () => {
   test("code_run", async () => {
     expect(await client.devtools.runCode("print(1)")).toMatchObject({ stdout: "1\n", exitCode: 0, language: "python" });
     expect(await client.devtools.runCode("exit 3", "bash")).toMatchObject({ exitCode: 3 });
-    await rejected(client.devtools.runCode("import time; time.sleep(9)", "python", { timeoutMs: 900 }), CommandTimeoutError, { status: 408 });
+    await rejected(client.devtools.runCode("import time; time.sleep(9)", "python", { timeoutMs: 900 }), CommandTimeoutError, {
+      status: 408,
+    });
     await rejected(client.devtools.runCode("x", "cobol" as never), ServerAPIError, { statusCode: 400 });
   });
 
   test("git_status, git_diff", async () => {
-    const git = (line: string) => client.process.shell(`git -c user.name=n -c user.email=e@x -C ${at("repo")} ${line}`, { cwd: base });
+    const git = (line: string) =>
+      client.process.shell(`git -c user.name=n -c user.email=e@x -C ${at("repo")} ${line}`, { cwd: base });
     mkdirSync(at("repo"));
     await git("init -q -b main");
     writeFileSync(at("repo/f"), "1\n");
     await git("add f");
     await git("commit -qm one");
     writeFileSync(at("repo/f"), "2\n");
-    expect(await client.devtools.gitStatus(at("repo"))).toEqual({ branch: "main", clean: false, files: [{ path: "f", status: "modified" }] });
+    expect(await client.devtools.gitStatus(at("repo"))).toEqual({
+      branch: "main",
+      clean: false,
+      files: [{ path: "f", status: "modified" }],
+    });
     const diff = await client.devtools.gitDiff(at("repo"), { file: "f", staged: false });
     expect(diff.stats).toEqual({ filesChanged: 1, insertions: 1, deletions: 1 });
     expect(diff.diff).toContain("+2");

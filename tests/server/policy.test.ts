@@ -50,14 +50,20 @@ describe.each(PRESETS)("the preset %s", (preset, ids) => {
   test("lets through what discovery says, and refuses the rest before and after a request", async () => {
     await using server = await startServer({ preset });
     const client = server.client();
-    await rejected(client.process.shell("true"), EndpointNotAvailableError, { statusCode: 404, errorCode: "endpoint_disabled", endpoint: "shell" });
+    await rejected(client.process.shell("true"), EndpointNotAvailableError, {
+      statusCode: 404,
+      errorCode: "endpoint_disabled",
+      endpoint: "shell",
+    });
     const capabilities = await client.discover();
     expect(client.capabilities).toBe(capabilities);
     const core = ["capabilities", "capabilities_check", "health"];
     expect(capabilities.available().filter((id) => id !== "GET /status")).toEqual([...ids, ...core].sort());
     expect(capabilities).toMatchObject({ preset, apiVersion: 2, configured: true, identityId: "anonymous" });
     const requests: string[] = [];
-    const logged = server.client({ logger: { debug: (line) => void requests.push(line), warn: (line) => void requests.push(line) } });
+    const logged = server.client({
+      logger: { debug: (line) => void requests.push(line), warn: (line) => void requests.push(line) },
+    });
     await logged.discover();
     const before = requests.length;
     const refused = await rejected(logged.process.shell("true"), EndpointNotAvailableError, {
@@ -87,7 +93,11 @@ test("identities hold scopes", async () => {
   };
   await using server = await startServer({ policy });
   const nobody = server.client();
-  const unauthorized = await rejected(nobody.files.list(server.base), ServerAuthError, { code: "E9001", statusCode: 401, status: 401 });
+  const unauthorized = await rejected(nobody.files.list(server.base), ServerAuthError, {
+    code: "E9001",
+    statusCode: 401,
+    status: 401,
+  });
   expect(unauthorized).toBeInstanceOf(AuthenticationError);
   expect(await nobody.health()).toBe(true);
   const reader = nobody.withToken("read-me");
@@ -97,7 +107,11 @@ test("identities hold scopes", async () => {
   expect(await rejected(reader.process.shell("true"), PolicyDeniedError, denied)).not.toBeInstanceOf(FilePolicyDeniedError);
   const capabilities = await reader.discover();
   expect([capabilities.identityId, [...capabilities.scopes]]).toEqual(["reader", ["files:read"]]);
-  expect([capabilities.can("files_list"), capabilities.can("shell"), capabilities.denial("shell")]).toEqual([true, false, "missing_scope"]);
+  expect([capabilities.can("files_list"), capabilities.can("shell"), capabilities.denial("shell")]).toEqual([
+    true,
+    false,
+    "missing_scope",
+  ]);
   expect([capabilities.denial("files_list"), capabilities.denial("none")]).toEqual([undefined, "unknown_endpoint"]);
   await rejected(reader.process.shell("true"), PolicyDeniedError, denied);
   expect(capabilities.endpointsFor("process:run")).toEqual(["process_start", "shell", "shell_stream"]);
@@ -113,7 +127,10 @@ test("rules of paths, limits and rates", async () => {
   const policy = (base: string) => ({
     version: 1,
     endpoints: {
-      files_list: { paths: { allow: [base], deny: ["**/secret*"], read_only: false, symlinks: "never" }, limits: { rate_per_minute: 3, max_entries: 2 } },
+      files_list: {
+        paths: { allow: [base], deny: ["**/secret*"], read_only: false, symlinks: "never" },
+        limits: { rate_per_minute: 3, max_entries: 2 },
+      },
       files_upload_stream: { limits: { max_bytes: 100 }, params: { overwrite: false, deny_extensions: [".exe"] } },
       files_download_stream: { limits: { max_bytes: 10 } },
       files_stat: { limits: { rate_per_minute: 30 } },
@@ -129,16 +146,27 @@ test("rules of paths, limits and rates", async () => {
   const at = (name: string) => join(base, name);
 
   await client.files.upload(at("a.txt"), "x".repeat(50));
-  const exists = await rejected(client.files.upload(at("a.txt"), "y"), FilePolicyDeniedError, { statusCode: 409, errorCode: "file_exists" });
+  const exists = await rejected(client.files.upload(at("a.txt"), "y"), FilePolicyDeniedError, {
+    statusCode: 409,
+    errorCode: "file_exists",
+  });
   expect(exists).toBeInstanceOf(PermissionDeniedError);
   await rejected(client.files.upload(at("a.exe"), "y"), FilePolicyDeniedError, { errorCode: "extension_not_allowed" });
-  await rejected(client.files.upload(at("b"), "x".repeat(101)), PayloadTooLargeError, { code: "E9004", statusCode: 413, limit: 100 });
+  await rejected(client.files.upload(at("b"), "x".repeat(101)), PayloadTooLargeError, {
+    code: "E9004",
+    statusCode: 413,
+    limit: 100,
+  });
   await rejected(client.files.download(at("a.txt")), PayloadTooLargeError, { statusCode: 413, limit: 10 });
   await rejected(client.process.shell("rm x", { cwd: base }), PolicyDeniedError, { errorCode: "command_not_allowed" });
   await rejected(client.process.runStream("seq 100", { cwd: base }), PayloadTooLargeError, { statusCode: 0 });
 
   await client.process.start("sleep 20", { cwd: base });
-  await rejected(client.process.start("sleep 20", { cwd: base }), ServerAPIError, { statusCode: 429, errorType: "ResourceError", errorCode: "" });
+  await rejected(client.process.start("sleep 20", { cwd: base }), ServerAPIError, {
+    statusCode: 429,
+    errorType: "ResourceError",
+    errorCode: "",
+  });
 
   const slow = client.commands.run("slow", { seconds: 2 });
   await rejected(
@@ -163,9 +191,20 @@ test("rules of paths, limits and rates", async () => {
   expect(capabilities.limit("files_upload_stream", "max_files", 7)).toBe(7);
   expect(capabilities.param("files_upload_stream", "overwrite")).toBe(false);
   expect(capabilities.param("none", "overwrite", "d")).toBe("d");
-  expect(capabilities.paths("files_list")).toEqual({ allow: ["/tmp"], readOnly: false, denyCount: expect.any(Number), symlinks: "never" });
+  expect(capabilities.paths("files_list")).toEqual({
+    allow: ["/tmp"],
+    readOnly: false,
+    denyCount: expect.any(Number),
+    symlinks: "never",
+  });
   expect(capabilities.paths("health")).toBeUndefined();
-  expect(capabilities.info("files_list")).toMatchObject({ name: "files_list", method: "GET", path: "/files/list", group: "file_ops", allowed: true });
+  expect(capabilities.info("files_list")).toMatchObject({
+    name: "files_list",
+    method: "GET",
+    path: "/files/list",
+    group: "file_ops",
+    allowed: true,
+  });
   expect(capabilities.info("none")).toBeUndefined();
   expect(capabilities.groups).toMatchObject({ file_ops: true, browser: false });
   expect(capabilities.groupSummary.file_ops).toEqual({ enabled: 10, total: 10 });

@@ -56,7 +56,9 @@ function endNow(pid: number | undefined): void {
 }
 
 /** A server of sockets that says what a test wants. */
-async function sockets(onConnection: (socket: WebSocket, request: IncomingMessage) => void): Promise<AsyncDisposable & { port: number }> {
+async function sockets(
+  onConnection: (socket: WebSocket, request: IncomingMessage) => void,
+): Promise<AsyncDisposable & { port: number }> {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
   server.on("connection", onConnection);
   await once(server, "listening");
@@ -176,7 +178,9 @@ describe("refusals are typed although the socket opens", () => {
   });
 
   test("a scope that is missing, an endpoint that is off", async () => {
-    await using without = await startServer({ policy: { version: 1, auth: { allow_anonymous: true, anonymous_scopes: ["files:*"] } } });
+    await using without = await startServer({
+      policy: { version: 1, auth: { allow_anonymous: true, anonymous_scopes: ["files:*"] } },
+    });
     await rejected(without.client().pty.connect("x"), PolicyDeniedError, { statusCode: 403, scope: "terminal:use" });
     await using off = await startServer({ policy: { version: 1, endpoints: { pty_connect: { enabled: false } } } });
     await rejected(off.client().pty.connect("x"), EndpointNotAvailableError, { code: "E9003", capability: "pty_connect" });
@@ -190,7 +194,10 @@ describe("refusals are typed although the socket opens", () => {
     }
     const error = await rejected(new ServerClient(server.url, { webSocket: WebSocket }).pty.connect("x"), InvalidArgumentError);
     expect(error.suggestion).toContain("ptyUrl");
-    await rejected(new ServerClient(server.url, { ptyUrl: "ws://127.0.0.1:9", webSocket: WebSocket }).pty.connect("x"), SandboxConnectionError);
+    await rejected(
+      new ServerClient(server.url, { ptyUrl: "ws://127.0.0.1:9", webSocket: WebSocket }).pty.connect("x"),
+      SandboxConnectionError,
+    );
   });
 });
 

@@ -20,8 +20,18 @@ async function outcome(promise: Promise<unknown>): Promise<Outcome> {
     return { value: plain(await promise) };
   } catch (caught) {
     const error = caught as SandboxError & Record<string, unknown>;
-    const keys = { statusCode: "status_code", errorType: "error_type", errorCode: "error_code", endpoint: "endpoint", scope: "scope", limit: "limit", commandName: "command_name" };
-    const found = Object.entries(keys).flatMap(([here, there]) => (error[here] === undefined || error[here] === "" ? [] : [[there, error[here]]]));
+    const keys = {
+      statusCode: "status_code",
+      errorType: "error_type",
+      errorCode: "error_code",
+      endpoint: "endpoint",
+      scope: "scope",
+      limit: "limit",
+      commandName: "command_name",
+    };
+    const found = Object.entries(keys).flatMap(([here, there]) =>
+      error[here] === undefined || error[here] === "" ? [] : [[there, error[here]]],
+    );
     return { error: error.name, code: error.code, ...Object.fromEntries(found) };
   }
 }
@@ -31,14 +41,18 @@ function plain(value: unknown): unknown {
   if (value instanceof Uint8Array) return [...value];
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), plain(inner)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), plain(inner)]),
+  );
 }
 
 /** Python's models say null or an empty text where this client leaves out. */
 function filled(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(filled);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).flatMap(([key, inner]) => (inner === null || inner === "" ? [] : [[key, filled(inner)]])));
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, inner]) => (inner === null || inner === "" ? [] : [[key, filled(inner)]])),
+  );
 }
 
 test("results and errors agree", async () => {

@@ -28,7 +28,8 @@ const at = (name: string) => join(base, name);
 const inBase = () => ({ cwd: base });
 
 test("1: no empty uploads; the way around them works", async () => {
-  for (const empty of ["", new Uint8Array(), new Blob([])]) await rejected(client.files.upload(at("e"), empty), InvalidArgumentError);
+  for (const empty of ["", new Uint8Array(), new Blob([])])
+    await rejected(client.files.upload(at("e"), empty), InvalidArgumentError);
   await client.process.shell(`touch ${at("e")}`, inBase());
   expect(await client.files.download(at("e"))).toEqual(new Uint8Array());
 });
@@ -86,7 +87,10 @@ test("10: a zip with a broken link is an error of the server", async () => {
 
 test("12, 13: output is text with LF, and an error where it is no text", async () => {
   expect((await client.process.shell("printf 'a\\r\\nb\\rc\\n'", inBase())).stdout).toBe("a\nb\nc\n");
-  await rejected(client.process.shell("printf '\\377'", inBase()), ServerAPIError, { statusCode: 500, errorType: "UnicodeDecodeError" });
+  await rejected(client.process.shell("printf '\\377'", inBase()), ServerAPIError, {
+    statusCode: 500,
+    errorType: "UnicodeDecodeError",
+  });
   expect((await client.process.runStream("printf '\\377'", inBase())).stdout).toBe("\ufffd\n");
 });
 

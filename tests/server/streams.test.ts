@@ -22,14 +22,30 @@ async function read(...pieces: Uint8Array[]): Promise<ServerShellEvent[]> {
 
 const exit: ServerShellEvent = { event: "exit", exitCode: 0 };
 
-test.each(["\n", "\r\n", "\r"])("lines may end with %j, in chunks of one byte, with comments and several data lines", async (end) => {
-  const text = [": ping", "event: stdout", 'data: {"data":', 'data: "ü中😀"}', "", "id: 4", "event: exit", 'data: {"exit_code": 0}', "", ""].join(end);
-  expect(await read(...everyByte(encode(text)))).toEqual([{ event: "stdout", data: "ü中😀" }, exit]);
-});
+test.each(["\n", "\r\n", "\r"])(
+  "lines may end with %j, in chunks of one byte, with comments and several data lines",
+  async (end) => {
+    const text = [
+      ": ping",
+      "event: stdout",
+      'data: {"data":',
+      'data: "ü中😀"}',
+      "",
+      "id: 4",
+      "event: exit",
+      'data: {"exit_code": 0}',
+      "",
+      "",
+    ].join(end);
+    expect(await read(...everyByte(encode(text)))).toEqual([{ event: "stdout", data: "ü中😀" }, exit]);
+  },
+);
 
 test("an end without its blank line counts, half an event does not", async () => {
   expect(await read(encode('event: exit\ndata: {"exit_code": 0}'))).toEqual([exit]);
-  await rejected(read(encode('event: stdout\ndata: {"data": "a"}\n\nevent: exit\ndata: {"exi')), SandboxConnectionError, { code: "E5001" });
+  await rejected(read(encode('event: stdout\ndata: {"data": "a"}\n\nevent: exit\ndata: {"exi')), SandboxConnectionError, {
+    code: "E5001",
+  });
 });
 
 test("a stream that ends without its end is a lost connection", async () => {
@@ -39,7 +55,9 @@ test("a stream that ends without its end is a lost connection", async () => {
 });
 
 test("a command that could not be started has an error and no exit", async () => {
-  expect(await read(encode('event: error\ndata: {"error": "no such file"}\n\n'))).toEqual([{ event: "error", error: "no such file" }]);
+  expect(await read(encode('event: error\ndata: {"error": "no such file"}\n\n'))).toEqual([
+    { event: "error", error: "no such file" },
+  ]);
 });
 
 test("unknown events are skipped; what is no JSON and what is no stream are errors", async () => {
@@ -47,7 +65,9 @@ test("unknown events are skipped; what is no JSON and what is no stream are erro
   await rejected(read(encode("event: stdout\ndata: {\n\n")), ServerAPIError, { errorType: "ProtocolError" });
   await using server = await scriptedServer();
   server.on("POST", "/shell/stream", (exchange) => exchange.answer(200, { "content-type": "application/json" }, "{}"));
-  await rejected(collect(new ServerClient(server.address).process.shellStream("x")), ServerAPIError, { errorType: "ProtocolError" });
+  await rejected(collect(new ServerClient(server.address).process.shellStream("x")), ServerAPIError, {
+    errorType: "ProtocolError",
+  });
 });
 
 describe("leaving", () => {

@@ -75,7 +75,10 @@ export const tests: Record<string, (context: Context) => Promise<void>> = {
       const policy = { version: 1, endpoints: { files_list: { limits: { rate_per_minute: 1 } }, group_unknown: {} } };
       const ended = await fails(sandbox.startServer({ policy }));
       assert.isTrue(ended instanceof sdk.SandboxConnectionError, String(ended));
-      const server = await sandbox.startServer({ token: "secret", policy: { version: 1, endpoints: { files_list: { limits: { rate_per_minute: 1 } } } } });
+      const server = await sandbox.startServer({
+        token: "secret",
+        policy: { version: 1, endpoints: { files_list: { limits: { rate_per_minute: 1 } } } },
+      });
       assert.equal((await server.discover()).identityId, "server");
       assert.isTrue((await fails(sandbox.server.system.info())) instanceof sdk.ServerAuthError);
       await sandbox.serverAt({ token: "secret" }).files.list("/home/user");

@@ -14,7 +14,7 @@ export { ServerFiles } from "./files.js";
 export { ServerBrowser, ServerCommands, ServerDevtools, ServerSystem } from "./groups.js";
 export { bindServer } from "./link.js";
 export { ServerProcesses } from "./processes.js";
-export { openTerminal, ServerPty, terminalsAre } from "./terminals.js";
+export { bindTerminals, openTerminal, ServerPty } from "./terminals.js";
 
 export const DEFAULT_SERVER_PORT = 9000;
 export const DEFAULT_PTY_PORT = 9001;

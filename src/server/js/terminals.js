@@ -1,6 +1,6 @@
 // Terminals through the server.
 import { makeError } from "../../js/errors.js";
-import { makeStream } from "../../js/stream.js";
+import { disposable, makeStream } from "../../js/stream.js";
 import { camel } from "./answers.js";
 import { define, Group, linkOf, usedBy } from "./link.js";
 
@@ -207,7 +207,8 @@ class ServerTerminal {
   }
 }
 
-/** Makes the terminals here instances of the class that callers know. */
-export function terminalsAre(TerminalSession) {
+/** Makes the terminals here instances of the class that callers know, and connections disposable before there is one. */
+export function bindTerminals(TerminalSession, PtyConnection) {
   Object.setPrototypeOf(ServerTerminal.prototype, TerminalSession.prototype);
+  disposable(Object.create(PtyConnection.prototype));
 }

@@ -20,14 +20,19 @@ export async function rejected<T extends SandboxError>(
 }
 
 /** Checks an error's class and what every error has. */
-export function whole<T extends SandboxError>(error: unknown, kind: ErrorClass<T>, properties: Partial<Record<keyof T, unknown>> = {}): T {
+export function whole<T extends SandboxError>(
+  error: unknown,
+  kind: ErrorClass<T>,
+  properties: Partial<Record<keyof T, unknown>> = {},
+): T {
   expect(error, String(error)).toBeInstanceOf(kind);
   const typed = error as T;
   expect(typed).toBeInstanceOf(SandboxError);
   expect(typed.code).toMatch(/^E\d{4}$/);
   expect(typed.message).not.toBe("");
   expect(typed.suggestion).not.toBe("");
-  for (const [name, value] of Object.entries(properties)) expect(typed[name as keyof T], `${name} of ${typed.message}`).toEqual(value);
+  for (const [name, value] of Object.entries(properties))
+    expect(typed[name as keyof T], `${name} of ${typed.message}`).toEqual(value);
   return typed;
 }
 

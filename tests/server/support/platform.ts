@@ -6,6 +6,8 @@ import { type Platform, platformBinary, startPlatform } from "../../support/plat
 /** Starts a platform; the server's Python environment is made once beside the binary. */
 export async function platformWithServer(): Promise<Platform> {
   const runtime = join(dirname(platformBinary()), "..", "runtime");
-  execFileSync(platformBinary(), ["prepare", "--server-only", "--runtime-dir", runtime], { stdio: ["ignore", "ignore", "inherit"] });
+  execFileSync(platformBinary(), ["prepare", "--server-only", "--runtime-dir", runtime], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
   return startPlatform({ args: ["--runtime-dir", runtime] });
 }

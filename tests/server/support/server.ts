@@ -78,7 +78,8 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     ptyPort,
     base,
     process: child,
-    client: (given) => new ServerClient(url, { ptyUrl, webSocket: WebSocket, ...(options.token ? { token: options.token } : {}), ...given }),
+    client: (given) =>
+      new ServerClient(url, { ptyUrl, webSocket: WebSocket, ...(options.token ? { token: options.token } : {}), ...given }),
     stop,
     [Symbol.asyncDispose]: () => stop(),
   };

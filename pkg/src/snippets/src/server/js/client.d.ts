@@ -3,5 +3,5 @@ export * from "../../../../../../src/server/types.d.ts";
 
 /** Says how the module is loaded, and gives its class for requests. */
 export function bindServer(load: () => Promise<void>, core: unknown): void;
-/** Makes terminals over WebSocket instances of this class. */
-export function terminalsAre(session: unknown): void;
+/** Makes terminals over WebSocket instances of the first class, and gives the second its asynchronous disposal. */
+export function bindTerminals(session: unknown, connection: unknown): void;

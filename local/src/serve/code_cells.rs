@@ -15,6 +15,7 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::Command;
 use tokio::sync::OnceCell;
+use tokio_util::sync::CancellationToken;
 
 /// How long a client waits for a runtime that is being made, before it is told to come back. Less than clients wait for a sandbox.
 const WAIT: Duration = Duration::from_secs(60);
@@ -28,6 +29,7 @@ struct Inner {
     options: Options,
     runtime: OnceCell<Runtime>,
     progress: Mutex<String>,
+    stopping: CancellationToken,
 }
 
 /// What a sandbox with code cells needs.
@@ -44,7 +46,13 @@ pub struct Equipment {
 impl CodeCells {
     /// Code cells whose runtime is kept in `folder`.
     pub fn new(folder: PathBuf, options: Options) -> Self {
-        Self(Arc::new(Inner { folder, options, runtime: OnceCell::new(), progress: Mutex::default() }))
+        Self(Arc::new(Inner {
+            folder,
+            options,
+            runtime: OnceCell::new(),
+            progress: Mutex::default(),
+            stopping: CancellationToken::new(),
+        }))
     }
 
     /// What a sandbox inside `walls` needs. The first call makes the runtime.
@@ -53,8 +61,12 @@ impl CodeCells {
     /// 503 while that takes longer than a client waits, 500 when it fails; both say what to do.
     pub async fn equip(&self, walls: &Walls) -> Result<Equipment, ApiError> {
         let inner = Arc::clone(&self.0);
-        // On a task of its own: it goes on when the client leaves.
-        let made = tokio::spawn(async move { inner.runtime.get_or_try_init(|| inner.make()).await.cloned() });
+        // On a task of its own: it goes on when the client leaves, and ends with the platform.
+        let made = tokio::spawn(async move {
+            let stopping = inner.stopping.clone();
+            let runtime = inner.runtime.get_or_try_init(|| inner.make());
+            stopping.run_until_cancelled(runtime).await.unwrap_or_else(|| anyhow::bail!("the platform is stopping")).cloned()
+        });
         let runtime = match tokio::time::timeout(WAIT, made).await {
             Ok(Ok(Ok(runtime))) => runtime,
             Ok(Ok(Err(error))) => {
@@ -86,6 +98,11 @@ impl CodeCells {
             Walls::None => sandbox_server::without_walls(&environment),
         };
         equipment.variables.push(("PATH".to_owned(), format!("{TOOL_PATH}:{}", programs.display())));
+    }
+
+    /// Ends a set-up that is under way.
+    pub fn stop(&self) {
+        self.0.stopping.cancel();
     }
 
     fn not_yet(&self) -> ApiError {

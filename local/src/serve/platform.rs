@@ -150,6 +150,7 @@ impl Platform {
         for sandbox in running {
             sandbox.request_end(Ending::Shutdown);
         }
+        self.code_cells.stop();
         self.tasks.close();
         self.tasks.wait().await;
     }

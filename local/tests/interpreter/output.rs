@@ -1,6 +1,6 @@
 //! Output: as it comes, whole, and without filling memory.
 
-use super::role::{Role, main_text, of_type, text};
+use super::role::{Role, main_text, text};
 use serde_json::json;
 use std::time::Duration;
 

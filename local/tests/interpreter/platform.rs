@@ -1,11 +1,13 @@
 //! Code cells in sandboxes of the whole platform: inside the walls, as root and as a plain user, and without walls.
 
-use super::role::{INSTALL, error, main_text, of_type, runtime_dir, text};
+use super::role::{INSTALL, error, main_text, of_type, python_env, runtime_dir, text};
 use super::support::{Platform, Sandbox, Who};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 
 fn platform(who: Who, arguments: &[&str]) -> Platform {
+    // Made by whichever test comes first; a client would not wait that long.
+    python_env();
     let runtime = runtime_dir().display().to_string();
     Platform::start_as(who, &[&["--runtime-dir", &runtime], arguments].concat())
 }
@@ -66,6 +68,7 @@ async fn sandboxes_without_walls_have_interpreters_of_their_own() {
     let platform = platform(Who::Me, &["--isolation", "none"]);
     let one = platform.sandbox_of(json!({ "templateID": "code-interpreter" })).await;
     let two = platform.sandbox_of(json!({ "templateID": "code-interpreter" })).await;
+    assert_eq!((&one.created["templateID"], &one.created["alias"]), (&json!("code-interpreter-v1"), &json!("code-interpreter")));
     figure_and_table(&one).await;
     python(&one, "mine = 'one'").await;
     assert_eq!(error(&python(&two, "mine").await)["name"], "NameError");
@@ -123,4 +126,22 @@ async fn the_platforms_settings_for_pip_reach_the_sandbox_and_the_clients_win() 
     let sandbox = platform.sandbox_of(json!({ "templateID": "code-interpreter-v1", "envVars": { "PIP_CERT": "/own" } })).await;
     let code = "import os\nprint(os.environ['PIP_INDEX_URL'], os.environ['PIP_CERT'], open(os.environ['SSL_CERT_FILE']).read())";
     assert_eq!(text(&python(&sandbox, code).await, "stdout"), "http://127.0.0.1:9/simple /own no certificates\n");
+}
+
+#[tokio::test]
+async fn a_platform_that_stops_does_not_wait_for_a_set_up() {
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let index = format!("http://{}/simple", silent.local_addr().expect("an address"));
+    let mut platform = Platform::start_with(&["--pip-index", &index]);
+    let create = platform.api("POST", "/sandboxes").json(&json!({ "templateID": "code-interpreter-v1" }));
+    let create = tokio::spawn(create.send());
+    // pip asks and gets no answer.
+    let asked = tokio::task::spawn_blocking(move || silent.accept());
+    let _connection =
+        tokio::time::timeout(super::role::PATIENCE, asked).await.expect("pip asks").expect("a thread").expect("a connection");
+    let begun = std::time::Instant::now();
+    platform.signal("TERM");
+    assert!(platform.wait().success());
+    assert!(begun.elapsed() < std::time::Duration::from_secs(20), "it took {:?}", begun.elapsed());
+    drop(create.await);
 }

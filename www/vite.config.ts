@@ -10,6 +10,8 @@ export default defineConfig({
   server: { proxy: { "/console": toPlatform, "/sandboxes": toPlatform, "/v2": toPlatform } },
   build: {
     target: "es2022",
+    // The first with light-dark(): its replacement for older ones would not follow colours that are switched by hand.
+    cssTarget: ["chrome123", "firefox120", "safari17.5"],
     // A data: URL for a small asset would need more from the Content-Security-Policy than the page may have.
     assetsInlineLimit: 0,
   },

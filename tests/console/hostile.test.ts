@@ -21,7 +21,7 @@ const hit = () => page.page.evaluate(() => "hit" in window || document.title !==
 
 describe("hostile sandboxes", { timeout: 120_000 }, () => {
   test("names with markup, newlines and turned text are shown as they are and work", async () => {
-    await page.run(`touch '${MARKUP}' $'line\\nbreak' $'evil\\u202etxt.exe' '$(touch x).txt' && mkdir 'dir<b>'`);
+    await page.run(`touch '${MARKUP}' $'line\\nbreak' $'evil\\xe2\\x80\\xaetxt.exe' '$(touch x).txt' && mkdir 'dir<b>'`);
     await page.find("sandbox-tree >>> .row .name", MARKUP);
     await page.find("sandbox-tree >>> .row .name", "line\\nbreak");
     await page.find("sandbox-tree >>> .row .name", "evil\\u{202e}txt.exe");
@@ -94,8 +94,11 @@ describe("hostile sandboxes", { timeout: 120_000 }, () => {
 
 /** Clicks the first line of the terminal that begins with a text. */
 async function clickInTerminal(text: string): Promise<void> {
-  const row = await page.find(".xterm-rows >>> div", text);
-  const box = await row.boundingBox();
+  const box = await page.page.evaluate((text) => {
+    // The line with the command that printed it holds the text too, but does not begin with it.
+    const row = window.deepQuery(".xterm-rows > div", text).find((row) => row.textContent.startsWith(text));
+    return row?.getBoundingClientRect().toJSON() as DOMRect | undefined;
+  }, text);
   if (!box) throw new Error(`the line ${text} is not shown`);
   const at = { x: box.x + 12, y: box.y + box.height / 2 };
   await page.page.mouse.move(at.x + 40, at.y);

@@ -71,7 +71,7 @@ describe.each([
     await page.run("printf '\\033[32mgreen\\033[0m plain\\n'; echo problem >&2; exit 4");
     await shot("command");
     await page.terminal(1);
-    await page.page.keyboard.type("ls -la --color\n");
+    await page.page.keyboard.type("ls --color\n");
     await page.terminalHas("main.py");
     await shot("terminal");
     expect(page.problems).toEqual([]);

@@ -106,7 +106,7 @@ export class ConsoleSandboxBar extends LitElement {
             : html`<span class=${left < 60_000 ? "soon" : ""} title="Until it ends by itself">${span(left)} left</span>`
         }
       </span>
-      <button class="button" title="Let it live 15 minutes longer" aria-label="Let it live 15 minutes longer" ?disabled=${left === undefined}
+      <button class="button" title="Let it live 15 minutes longer" aria-label="+15 min of life" ?disabled=${left === undefined}
         @click=${() => this.tell("extend-sandbox")}>${icon("time")}<span class="label">+15 min</span></button>
       <button class="button" ?disabled=${ended} @click=${() => this.tell("kill-sandbox")} aria-label="Kill">
         ${icon("power")}<span class="label">Kill</span>

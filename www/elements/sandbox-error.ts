@@ -56,8 +56,8 @@ export class SandboxErrorPanel extends LitElement {
         flex-wrap: wrap;
         gap: 6px;
       }
-      .actions:has(.button),
-      .actions.filled {
+      .actions .button,
+      ::slotted(*) {
         margin-top: 8px;
       }
     `,

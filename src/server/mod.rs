@@ -43,7 +43,7 @@ pub struct Server {
     /// Where terminals are reached, with the query that belongs to it.
     pty: Option<(String, String)>,
     token: Option<String>,
-    headers: Vec<(String, String)>,
+    headers: Headers,
     /// In ms; `None` for no limit.
     timeout: Option<f64>,
     /// The sandbox that it runs in, when it is one of ours.
@@ -166,10 +166,13 @@ fn timeout(options: &Options) -> Result<Option<f64>> {
     Ok(Some(options.millis("timeoutMs")?.unwrap_or(TIMEOUT)).filter(|ms| *ms > 0.0))
 }
 
+/// Names and values of headers.
+type Headers = Vec<(String, String)>;
+
 /// The token and the further headers.
-fn credentials(options: &Options) -> Result<(Option<String>, Vec<(String, String)>)> {
+fn credentials(options: &Options) -> Result<(Option<String>, Headers)> {
     let token = options.text("token")?.map(checked_token).transpose()?;
-    let headers: Vec<_> = options.record("headers")?.unwrap_or_default().into_iter().collect();
+    let headers: Headers = options.record("headers")?.unwrap_or_default().into_iter().collect();
     if token.is_some() && headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization")) {
         return Err(invalid(&["token and headers both name an authorization: give one of them."]));
     }

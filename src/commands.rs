@@ -69,11 +69,7 @@ impl Command {
         let input = options.get("input")?;
         let input = if input.is_undefined() { None } else { Some(crate::options::bytes("input", &input)?) };
         let stdin = options.boolean("stdin")?.unwrap_or(false) || input.is_some();
-        let output = match options.string("output")?.as_deref() {
-            None | Some("text") => Output::Text,
-            Some("bytes") => Output::Bytes,
-            Some(_) => return Err(invalid(&["output must be \"text\" or \"bytes\"."])),
-        };
+        let output = output_of(options)?;
         Ok(Self {
             request: Start { cmd, args, envs: envs(options)?, cwd: options.text("cwd")?, size: None, stdin: Some(stdin) },
             user: options.text("user")?,
@@ -156,33 +152,7 @@ pub fn envs(options: &Options) -> Result<Vec<(String, String)>> {
 #[wasm_bindgen]
 impl Commands {
     pub fn run(&self, command: JsValue, options: JsValue) -> Promise {
-        let target = self.0.clone();
-        self.0.promise(async move {
-            let options = Options::new(options)?;
-            let command = Command::read(&target, &command, &options)?;
-            let callbacks = (options.function("onStdout")?, options.function("onStderr")?);
-            let check = options.boolean("check")?.unwrap_or(false);
-            let capture = options.boolean("capture")?.unwrap_or(true);
-            if options.boolean("background")?.unwrap_or(false) {
-                let process = command.start(&target, false).await?;
-                let started = Started::new(process, capture);
-                if callbacks.0.is_some() || callbacks.1.is_some() {
-                    // Callbacks are called whether or not anybody waits.
-                    let _ = started.collect(callbacks);
-                }
-                return Ok(ProcessHandle::make(started, Flavour::Command));
-            }
-            let process = command.start(&target, true).await?;
-            process.kills_when_left.set(true);
-            match collect(&process, callbacks, capture).await {
-                Ok(result) => result_value(&result, check),
-                Err(fault) => {
-                    // A callback that throws ends the call, and with it the process.
-                    process.leave();
-                    Err(fault)
-                }
-            }
-        })
+        run(&self.0, command, options, false)
     }
 
     pub fn stream(&self, command: JsValue, options: JsValue) -> core::result::Result<JsValue, JsValue> {
@@ -197,28 +167,11 @@ impl Commands {
     }
 
     pub fn start(&self, command: JsValue, options: JsValue) -> Promise {
-        let target = self.0.clone();
-        self.0.promise(async move {
-            let command = Command::read(&target, &command, &Options::new(options)?)?;
-            let process = command.start(&target, false).await?;
-            Ok(ProcessHandle::make(Started::new(process, true), Flavour::Command))
-        })
+        run(&self.0, command, options, true)
     }
 
     pub fn connect(&self, pid: JsValue, options: JsValue) -> Promise {
-        let target = self.0.clone();
-        self.0.promise(async move {
-            let options = Options::new(options)?;
-            let pid = crate::options::pid(&pid)?;
-            let output = match options.string("output")?.as_deref() {
-                None | Some("text") => Output::Text,
-                Some("bytes") => Output::Bytes,
-                Some(_) => return Err(invalid(&["output must be \"text\" or \"bytes\"."])),
-            };
-            let opening = Opening::Connect(pid);
-            let process = open_process(&target, opening, None, None, output, &target.call(&options)?).await?;
-            Ok(ProcessHandle::make(Started::new(process, true), Flavour::Command))
-        })
+        connect(&self.0, pid, options, Flavour::Command)
     }
 
     pub fn list(&self, options: JsValue) -> Promise {
@@ -249,14 +202,64 @@ impl Commands {
         input_promise(&self.0, &pid, Into::Stdin, &data, options)
     }
 
-    #[wasm_bindgen(js_name = sendStdin)]
-    pub fn send_stdin(&self, pid: JsValue, data: JsValue, options: JsValue) -> Promise {
-        self.send_input(pid, data, options)
-    }
-
     #[wasm_bindgen(js_name = closeStdin)]
     pub fn close_stdin(&self, pid: JsValue, options: JsValue) -> Promise {
         input_promise(&self.0, &pid, Into::Close, &JsValue::UNDEFINED, options)
+    }
+}
+
+/// Runs a command. A `detached` one is only started: its handle has what `run` would wait for.
+fn run(target: &Rc<Target>, command: JsValue, options: JsValue, detached: bool) -> Promise {
+    let of = target.clone();
+    target.promise(async move {
+        let options = Options::new(options)?;
+        let command = Command::read(&of, &command, &options)?;
+        // A detached command is asked about these by its handle.
+        let options = if detached { Options::new(JsValue::UNDEFINED)? } else { options };
+        let callbacks = (options.function("onStdout")?, options.function("onStderr")?);
+        let check = options.boolean("check")?.unwrap_or(false);
+        let capture = options.boolean("capture")?.unwrap_or(true);
+        let in_background = detached || options.boolean("background")?.unwrap_or(false);
+        let process = command.start(&of, !in_background).await?;
+        if in_background {
+            let started = Started::new(process, capture);
+            if callbacks.0.is_some() || callbacks.1.is_some() {
+                // Callbacks are called whether or not anybody waits.
+                let _ = started.collect(callbacks);
+            }
+            return Ok(ProcessHandle::make(started, Flavour::Command));
+        }
+        process.kills_when_left.set(true);
+        match collect(&process, callbacks, capture).await {
+            Ok(result) => result_value(&result, check),
+            Err(fault) => {
+                // A callback that throws ends the call, and with it the process.
+                process.leave();
+                Err(fault)
+            }
+        }
+    })
+}
+
+/// Listens to a process that runs. A terminal's output is bytes, and nobody asks for all of it at its end.
+pub fn connect(target: &Rc<Target>, pid: JsValue, options: JsValue, flavour: Flavour) -> Promise {
+    let of = target.clone();
+    target.promise(async move {
+        let options = Options::new(options)?;
+        let opening = Opening::Connect(crate::options::pid(&pid)?);
+        let is_command = flavour == Flavour::Command;
+        let output = if is_command { output_of(&options)? } else { Output::Bytes };
+        let process = open_process(&of, opening, None, None, output, &of.call(&options)?).await?;
+        Ok(ProcessHandle::make(Started::new(process, is_command), flavour))
+    })
+}
+
+/// How output is wanted.
+fn output_of(options: &Options) -> Result<Output> {
+    match options.string("output")?.as_deref() {
+        None | Some("text") => Ok(Output::Text),
+        Some("bytes") => Ok(Output::Bytes),
+        Some(_) => Err(invalid(&["output must be \"text\" or \"bytes\"."])),
     }
 }
 

@@ -56,14 +56,12 @@ impl Files {
 #[wasm_bindgen]
 impl Files {
     pub fn read(&self, path: JsValue, options: JsValue) -> Promise {
-        let target = self.0.clone();
-        self.0.promise(async move { read(&target, &path, &Options::new(options)?, None).await })
+        read_promise(&self.0, path, options, None)
     }
 
     #[wasm_bindgen(js_name = readBytes)]
     pub fn read_bytes(&self, path: JsValue, options: JsValue) -> Promise {
-        let target = self.0.clone();
-        self.0.promise(async move { read(&target, &path, &Options::new(options)?, Some("bytes")).await })
+        read_promise(&self.0, path, options, Some("bytes"))
     }
 
     pub fn write(&self, path: JsValue, data: JsValue, options: JsValue) -> Promise {
@@ -94,10 +92,6 @@ impl Files {
         call(&self.0, &MOVE, [source, destination], options)
     }
 
-    pub fn rename(&self, source: JsValue, destination: JsValue, options: JsValue) -> Promise {
-        self.move_entry(source, destination, options)
-    }
-
     pub fn remove(&self, path: JsValue, options: JsValue) -> Promise {
         call(&self.0, &REMOVE, [path, JsValue::UNDEFINED], options)
     }
@@ -125,6 +119,11 @@ pub fn download_url(target: &Target, path: &JsValue, options: JsValue) -> Result
 pub fn upload_url(target: &Target, path: &JsValue, options: JsValue) -> Result<String> {
     let path = if path.is_undefined() { None } else { Some(argument("path", path)?) };
     file_url(target, Operation::Write, path.as_deref(), &Options::new(options)?)
+}
+
+fn read_promise(target: &Rc<Target>, path: JsValue, options: JsValue, format: Option<&'static str>) -> Promise {
+    let of = target.clone();
+    target.promise(async move { read(&of, &path, &Options::new(options)?, format).await })
 }
 
 async fn read(target: &Rc<Target>, path: &JsValue, options: &Options, format: Option<&str>) -> Result<JsValue> {

@@ -5,7 +5,7 @@
 //! # The JavaScript face
 //! What is exported is what `types.d.ts` says, with these names for statics that have a twin among the instance methods (one class
 //! cannot have both under one name): `getInfoById`, `setTimeoutById`, and `killById` for `Sandbox.kill`. The package's entries give them
-//! their public names. Handles, streams and errors are JavaScript classes (`js/*.js`) over sources in WebAssembly.
+//! their public names, and the methods that only forward to another or are another by an older name: see `pkg/src/core.ts`. Handles, streams and errors are JavaScript classes (`js/*.js`) over sources in WebAssembly.
 
 pub mod protocol;
 

@@ -65,12 +65,7 @@ impl Pty {
     }
 
     pub fn connect(&self, pid: JsValue, options: JsValue) -> Promise {
-        let target = self.0.clone();
-        self.0.promise(async move {
-            let pid = crate::options::pid(&pid)?;
-            let process = connect(&target, pid, &target.call(&Options::new(options)?)?).await?;
-            Ok(ProcessHandle::make(Started::new(process, false), Flavour::Pty))
-        })
+        crate::commands::connect(&self.0, pid, options, Flavour::Pty)
     }
 
     pub fn kill(&self, pid: JsValue, options: JsValue) -> Promise {

@@ -3,8 +3,8 @@
 use crate::client::{Client, Known};
 use crate::commands::Commands;
 use crate::error::{Fault, Result, Thrown, invalid};
-use crate::files::{Files, download_url, upload_url};
-use crate::network::{Network, host_of, url_of};
+use crate::files::Files;
+use crate::network::Network;
 use crate::options::{CallOptions, LIFECYCLE_TIMEOUT, Options, REQUEST_TIMEOUT, argument, lifetime, no_nul, object, set};
 use crate::paginator::SandboxPaginator;
 use crate::protocol::failure::{Class, Doing};
@@ -70,17 +70,62 @@ impl Sandbox {
         disposable(sandbox.into())
     }
 
-    fn control_promise(
-        &self,
-        options: JsValue,
-        work: impl AsyncFnOnce(Rc<Target>, Limits) -> Result<JsValue> + 'static,
-    ) -> Promise {
-        let target = self.target.clone();
-        promise(async move {
-            let limits = Limits::start(&target.call(&Options::new(options)?)?)?;
-            work(target, limits).await
-        })
+    fn controlled(&self, action: Action, options: JsValue) -> Promise {
+        control_promise(Subject::Here(self.target.clone()), action, options)
     }
+}
+
+/// Which sandbox the control plane is asked about.
+enum Subject {
+    Here(Rc<Target>),
+    /// Any, by its id.
+    Named(JsValue),
+}
+
+/// What the control plane is asked. One path does all of these: each asynchronous method of its own costs a page a kilobyte.
+enum Action {
+    Kill,
+    /// Kill, and say nothing of it.
+    Dispose,
+    SetTimeout(JsValue),
+    GetInfo,
+    /// Get the information and keep it.
+    Refresh(Rc<RefCell<JsValue>>),
+    IsRunning,
+}
+
+fn control_promise(subject: Subject, action: Action, options: JsValue) -> Promise {
+    promise(async move {
+        let (target, limits) = match subject {
+            Subject::Here(target) => {
+                let limits = Limits::start(&target.call(&Options::new(options)?)?)?;
+                (target, limits)
+            }
+            Subject::Named(id) => by_id(&id, options)?,
+        };
+        let timeout = match &action {
+            Action::SetTimeout(timeout) => Some(object(&[("timeout", timeout_argument(timeout)?.into())])),
+            _ => None,
+        };
+        let (method, path) = match action {
+            Action::IsRunning => return is_running(&target, &limits).await.map(JsValue::from),
+            Action::Kill | Action::Dispose => ("DELETE", ""),
+            Action::SetTimeout(_) => ("POST", "/timeout"),
+            Action::GetInfo | Action::Refresh(_) => ("GET", ""),
+        };
+        let reply = target.control(method, path, timeout.as_ref(), &limits).await;
+        match action {
+            Action::Kill => killed(reply).map(JsValue::from),
+            Action::Dispose => killed(reply).map(|_| JsValue::UNDEFINED),
+            Action::SetTimeout(_) | Action::IsRunning => found(&target.id, reply).map(|_| JsValue::UNDEFINED),
+            Action::GetInfo => info_of(&target.id, reply),
+            Action::Refresh(info) => {
+                let read = info_of(&target.id, reply)?;
+                *info.borrow_mut() = read.clone();
+                Ok(read)
+            }
+        }
+    })
 }
 
 #[wasm_bindgen]
@@ -141,11 +186,7 @@ impl Sandbox {
 
     #[wasm_bindgen(js_name = getInfoById)]
     pub fn get_info_by_id(id: JsValue, options: JsValue) -> Promise {
-        promise(async move {
-            let (target, limits) = by_id(&id, options)?;
-            let reply = target.control("GET", "", None, &limits).await;
-            Ok(sandbox_info(&described(&found(&target.id, reply)?)?, &JsValue::UNDEFINED))
-        })
+        control_promise(Subject::Named(id), Action::GetInfo, options)
     }
 
     pub fn list(options: JsValue) -> core::result::Result<SandboxPaginator, JsValue> {
@@ -154,28 +195,16 @@ impl Sandbox {
 
     #[wasm_bindgen(js_name = killById)]
     pub fn kill_by_id(id: JsValue, options: JsValue) -> Promise {
-        promise(async move {
-            let (target, limits) = by_id(&id, options)?;
-            Ok(kill(&target, &limits).await?.into())
-        })
+        control_promise(Subject::Named(id), Action::Kill, options)
     }
 
     #[wasm_bindgen(js_name = setTimeoutById)]
     pub fn set_timeout_by_id(id: JsValue, timeout: JsValue, options: JsValue) -> Promise {
-        promise(async move {
-            let seconds = timeout_argument(&timeout)?;
-            let (target, limits) = by_id(&id, options)?;
-            set_timeout(&target, seconds, &limits).await
-        })
+        control_promise(Subject::Named(id), Action::SetTimeout(timeout), options)
     }
 
     #[wasm_bindgen(getter, js_name = sandboxId)]
     pub fn sandbox_id(&self) -> String {
-        self.target.id.clone()
-    }
-
-    #[wasm_bindgen(getter)]
-    pub fn id(&self) -> String {
         self.target.id.clone()
     }
 
@@ -220,35 +249,27 @@ impl Sandbox {
     }
 
     pub fn kill(&self, options: JsValue) -> Promise {
-        self.control_promise(options, async |target, limits| Ok(kill(&target, &limits).await?.into()))
+        self.controlled(Action::Kill, options)
     }
 
     #[wasm_bindgen(js_name = setTimeout)]
     pub fn set_timeout(&self, timeout: JsValue, options: JsValue) -> Promise {
-        self.control_promise(options, async move |target, limits| {
-            let seconds = timeout_argument(&timeout)?;
-            set_timeout(&target, seconds, &limits).await
-        })
+        self.controlled(Action::SetTimeout(timeout), options)
     }
 
     #[wasm_bindgen(js_name = getInfo)]
     pub fn get_info(&self, options: JsValue) -> Promise {
-        self.control_promise(options, async |target, limits| read_info(&target, &limits).await)
+        self.controlled(Action::GetInfo, options)
     }
 
     #[wasm_bindgen(js_name = refreshInfo)]
     pub fn refresh_info(&self, options: JsValue) -> Promise {
-        let info = self.info.clone();
-        self.control_promise(options, async move |target, limits| {
-            let read = read_info(&target, &limits).await?;
-            *info.borrow_mut() = read.clone();
-            Ok(read)
-        })
+        self.controlled(Action::Refresh(self.info.clone()), options)
     }
 
     #[wasm_bindgen(js_name = isRunning)]
     pub fn is_running(&self, options: JsValue) -> Promise {
-        self.control_promise(options, async |target, limits| is_running(&target, &limits).await.map(JsValue::from))
+        self.controlled(Action::IsRunning, options)
     }
 
     pub fn handoff(&self) -> JsValue {
@@ -281,26 +302,6 @@ impl Sandbox {
         }
     }
 
-    #[wasm_bindgen(js_name = getHost)]
-    pub fn get_host(&self, port: JsValue) -> core::result::Result<String, JsValue> {
-        Fault::throw(host_of(&self.target, &port))
-    }
-
-    #[wasm_bindgen(js_name = getUrl)]
-    pub fn get_url(&self, port: JsValue) -> core::result::Result<String, JsValue> {
-        Fault::throw(url_of(&self.target, &port))
-    }
-
-    #[wasm_bindgen(js_name = downloadUrl)]
-    pub fn download_url(&self, path: JsValue, options: JsValue) -> core::result::Result<String, JsValue> {
-        Fault::throw(download_url(&self.target, &path, options))
-    }
-
-    #[wasm_bindgen(js_name = uploadUrl)]
-    pub fn upload_url(&self, path: JsValue, options: JsValue) -> core::result::Result<String, JsValue> {
-        Fault::throw(upload_url(&self.target, &path, options))
-    }
-
     pub fn close(&self) -> Promise {
         self.owned.set(false);
         Promise::resolve(&JsValue::UNDEFINED)
@@ -311,20 +312,17 @@ impl Sandbox {
         if !self.owned.replace(false) {
             return self.close();
         }
-        self.control_promise(JsValue::UNDEFINED, async |target, limits| {
-            kill(&target, &limits).await?;
-            Ok(JsValue::UNDEFINED)
-        })
+        self.controlled(Action::Dispose, JsValue::UNDEFINED)
     }
 }
 
 /// A sandbox's state needs a key and nothing of the sandbox itself.
-fn by_id(id: &JsValue, options: JsValue) -> Result<(Target, Limits)> {
+fn by_id(id: &JsValue, options: JsValue) -> Result<(Rc<Target>, Limits)> {
     let id = argument("sandboxId", id)?;
     let options = Options::new(options)?;
     let client = Rc::new(Client::new(&options)?);
     let limits = Limits::start(&client.call(&options)?)?;
-    Ok((Target::new(client, id, None, Default::default()), limits))
+    Ok((Rc::new(Target::new(client, id, None, Default::default())), limits))
 }
 
 /// A control-plane answer about one sandbox; a 404 says which one is missing.
@@ -464,9 +462,8 @@ async fn health(target: &Target, repeatable: bool, limits: &Limits) -> Result<()
     send(&target.client, &request, Want::Nothing, limits).await.map(drop)
 }
 
-async fn read_info(target: &Target, limits: &Limits) -> Result<JsValue> {
-    let reply = target.control("GET", "", None, limits).await;
-    Ok(sandbox_info(&described(&found(&target.id, reply)?)?, &JsValue::UNDEFINED))
+fn info_of(id: &str, reply: Result<Reply>) -> Result<JsValue> {
+    Ok(sandbox_info(&described(&found(id, reply)?)?, &JsValue::UNDEFINED))
 }
 
 async fn is_running(target: &Target, limits: &Limits) -> Result<bool> {
@@ -491,9 +488,9 @@ async fn is_running(target: &Target, limits: &Limits) -> Result<bool> {
     }
 }
 
-/// Ends a sandbox. `false` when it was gone already.
-async fn kill(target: &Target, limits: &Limits) -> Result<bool> {
-    match target.control("DELETE", "", None, limits).await {
+/// Whether a sandbox was ended: `false` when it was gone already.
+fn killed(reply: Result<Reply>) -> Result<bool> {
+    match reply {
         Ok(_) => Ok(true),
         Err(fault) if fault.status() == Some(404) => Ok(fault.repeated()),
         Err(fault) => Err(fault),
@@ -504,7 +501,7 @@ async fn kill_quietly(target: &Target) {
     let call = CallOptions { signal: None, timeout: target.client.timeout_or(REQUEST_TIMEOUT) };
     if let Ok(limits) = Limits::start(&call) {
         // Nobody is left to hear whether it worked; the sandbox's own timeout ends it else.
-        let _ = kill(target, &limits).await;
+        let _ = target.control("DELETE", "", None, &limits).await;
     }
 }
 
@@ -513,13 +510,6 @@ fn timeout_argument(value: &JsValue) -> Result<f64> {
         Some(ms) => lifetime(Some(ms)),
         None => Err(invalid(&["timeoutMs must be a number of ms."])),
     }
-}
-
-async fn set_timeout(target: &Target, seconds: f64, limits: &Limits) -> Result<JsValue> {
-    let body = object(&[("timeout", seconds.into())]);
-    let reply = target.control("POST", "/timeout", Some(&body), limits).await;
-    found(&target.id, reply)?;
-    Ok(JsValue::UNDEFINED)
 }
 
 /// The states that a list is asked for.

@@ -249,11 +249,6 @@ impl TerminalSession {
             Ok(JsValue::UNDEFINED)
         })
     }
-
-    #[wasm_bindgen(js_name = __dispose)]
-    pub fn dispose(&self) -> Promise {
-        self.close()
-    }
 }
 
 /// Output as a stream. Giving it up leaves the session as it is.

@@ -51,6 +51,35 @@ define("list", (options) => {
   return new SandboxPaginator(open as never, options as never);
 });
 
-function define(name: string, value: Method): void {
-  Object.defineProperty(Sandbox, name, { value, writable: true, configurable: true, enumerable: false });
+/** Methods of a sandbox that are those of one of its parts. */
+const FORWARDED: [string, "files" | "network"][] = [
+  ["getHost", "network"],
+  ["getUrl", "network"],
+  ["downloadUrl", "files"],
+  ["uploadUrl", "files"],
+];
+
+for (const [name, part] of FORWARDED) {
+  define(
+    name,
+    function (this: Record<string, Record<string, Method>>, ...args) {
+      return this[part]?.[name]?.(...args);
+    },
+    Sandbox.prototype,
+  );
+}
+
+/** Further names of members. */
+const ALIASES: [object, string, string][] = [
+  [Sandbox.prototype, "id", "sandboxId"],
+  [Files.prototype, "rename", "move"],
+  [Commands.prototype, "sendStdin", "sendInput"],
+];
+
+for (const [prototype, alias, name] of ALIASES) {
+  Object.defineProperty(prototype, alias, Object.getOwnPropertyDescriptor(prototype, name) as PropertyDescriptor);
+}
+
+function define(name: string, value: Method, on: object = Sandbox): void {
+  Object.defineProperty(on, name, { value, writable: true, configurable: true, enumerable: false });
 }

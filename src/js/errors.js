@@ -1,7 +1,7 @@
 // The error classes. JavaScript owns them, so that they are `instanceof Error` and subclass each other; Rust names them.
 // Each class has one code and a suggestion that a more precise one may replace.
 
-const GUIDE = "https://agent-sandbox-web.github.io/errors/";
+const GUIDE = "https://github.com/agent-sandbox-web/agent-sandbox-web/blob/main/docs/errors.md#";
 
 /** The root of every error of this package. */
 export class SandboxError extends Error {
@@ -12,7 +12,7 @@ export class SandboxError extends Error {
     if ("cause" in details) hidden(this, "cause", details.cause);
     this.code = code;
     this.suggestion = suggestion;
-    this.docsUrl = GUIDE + code;
+    this.docsUrl = GUIDE + code.toLowerCase();
     for (const [key, value] of Object.entries(details)) {
       if (key !== "cause" && value !== undefined) this[key] = value;
     }

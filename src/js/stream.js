@@ -175,7 +175,7 @@ export function textOf(bytes, encoding) {
 /** Gives an object of a class from WebAssembly its asynchronous disposal, whether or not the runtime knows the symbol. */
 export function disposable(object) {
   Object.getPrototypeOf(object)[asyncDispose] ??= function () {
-    return this.__dispose();
+    return "__dispose" in this ? this.__dispose() : this.close();
   };
   return object;
 }

@@ -26,18 +26,19 @@ pub fn form(template: &str) -> Form {
 
 /// The URL of a port, without a slash at its end.
 pub fn url(template: &str, id: &str, port: u16) -> String {
-    template.replace("{port}", &decimal(port.into())).replace("{sandboxId}", &encode(id)).trim_end_matches('/').to_owned()
+    let url = replace(&replace(template, "{port}", &decimal(port.into())), "{sandboxId}", &encode(id));
+    url.trim_end_matches('/').to_owned()
 }
 
 /// The host of a URL, with its port if it names one.
 pub fn host(url: &str) -> &str {
     let host = split_host(url).0;
-    host.split_once("://").map_or(host, |(_, host)| host)
+    split_at(host, "://").map_or(host, |(_, host)| host)
 }
 
 /// The same URL under the shard host of that number, where a platform's host form has shards: `s3.49983-id.localhost`.
 pub fn shard(url: &str, shard: u32) -> String {
-    match url.split_once("://") {
+    match split_at(url, "://") {
         Some((scheme, rest)) => [scheme, "://s", &decimal(shard.into()), ".", rest].concat(),
         None => url.to_owned(),
     }
@@ -95,14 +96,32 @@ pub fn decimal(mut value: u64) -> String {
 }
 
 fn has_placeholder(text: &str) -> bool {
-    text.contains("{port}") || text.contains("{sandboxId}")
+    split_at(text, "{port}").is_some() || split_at(text, "{sandboxId}").is_some()
+}
+
+/// What stands before and behind the first `part`. The standard library's search is made for long texts, and costs a page 3 KB.
+fn split_at<'a>(text: &'a str, part: &str) -> Option<(&'a str, &'a str)> {
+    let at = text.as_bytes().windows(part.len()).position(|window| window == part.as_bytes())?;
+    Some((text.get(..at)?, text.get(at + part.len()..)?))
+}
+
+/// The text with every `part` replaced.
+fn replace(text: &str, part: &str, by: &str) -> String {
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some((before, behind)) = split_at(rest, part) {
+        out.push_str(before);
+        out.push_str(by);
+        rest = behind;
+    }
+    out.push_str(rest);
+    out
 }
 
 /// Scheme and host, then the rest.
 fn split_host(url: &str) -> (&str, &str) {
-    let from = url.find("://").map_or(0, |at| at + 3);
-    let end = url[from..].find(['/', '?', '#']).map_or(url.len(), |at| from + at);
-    url.split_at(end)
+    let rest = split_at(url, "://").map_or(url, |(_, rest)| rest);
+    let length = rest.bytes().position(|byte| matches!(byte, b'/' | b'?' | b'#')).unwrap_or(rest.len());
+    url.split_at_checked(url.len() - rest.len() + length).unwrap_or((url, ""))
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ pub fn sign(path: &str, operation: Operation, username: &str, token: &str, expir
     }
     if let Some(expiration) = expiration {
         hash.update(b":");
-        hash.update(expiration.to_string().as_bytes());
+        hash.update(super::routing::decimal(expiration).as_bytes());
     }
     let mut signature = String::from("v1_");
     signature.push_str(&base64::encode(&hash.finalize(), false));

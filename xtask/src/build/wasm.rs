@@ -1,7 +1,7 @@
 //! The client as WebAssembly: compile, generate the glue, shrink both.
 //!
 //! Into `pkg/dist` go
-//! - `agent_sandbox_web_bg.wasm`, after `wasm-opt -Oz`;
+//! - `agent_sandbox_web_bg.wasm`, after `wasm-opt`;
 //! - `agent_sandbox_web.js`, the minified glue (target "web": nothing happens on import, `initSync` and the default export start it, and
 //!   the module must be handed to them: which way of getting at the .wasm fits a runtime is for the package's entries to know);
 //! - `agent_sandbox_web.d.ts`;
@@ -44,7 +44,10 @@ pub fn build(project: &Project) -> Result<()> {
     let [wasm, glue, types] = products;
     step("shrink the WebAssembly", || {
         let input = raw.join(format!("{NAME}_bg.wasm"));
-        run_quietly(project.npm_tool("wasm-opt").arg("-Oz").arg(&input).arg("-o").arg(&wasm))
+        // Inlining what has one caller saves bytes and yet compresses worse.
+        run_quietly(
+            project.npm_tool("wasm-opt").args(["-Oz", "--one-caller-inline-max-function-size=0"]).arg(&input).arg("-o").arg(&wasm),
+        )
     })?;
     step("shrink the glue", || {
         let mut scripts = vec![(raw.join(format!("{NAME}.js")), glue)];

@@ -163,7 +163,6 @@ impl EventStream {
             retry_after: None,
             gateway: None,
             repeated: false,
-            body: JsValue::UNDEFINED,
         }))
     }
 

@@ -56,6 +56,8 @@ pub struct Client {
     pub codec: Cell<Codec>,
     pub signed_urls: bool,
     pub logger: Option<Object>,
+    /// A constructor to use instead of the runtime's own.
+    pub web_socket: Option<Function>,
     /// As given, in ms; 0 for no limit.
     request_timeout: Option<f64>,
     bearer: bool,
@@ -147,6 +149,7 @@ impl Client {
             codec: Cell::new(codec),
             signed_urls: profile.boolean("signedUrls")?.unwrap_or(known != Some(Known::Alibaba)),
             logger: options.object("logger")?,
+            web_socket: options.function("webSocket")?,
             request_timeout: options.millis("requestTimeoutMs")?,
             bearer,
             key,

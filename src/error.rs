@@ -48,6 +48,8 @@ pub struct Answer {
     pub gateway: Option<Gateway>,
     /// Whether an earlier attempt may have been carried out although its answer was lost.
     pub repeated: bool,
+    /// The body as it came, from the SandboxServer.
+    pub body: JsValue,
 }
 
 /// What a gateway could not reach.

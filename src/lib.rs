@@ -34,6 +34,8 @@ mod pty;
 #[cfg(target_arch = "wasm32")]
 mod sandbox;
 #[cfg(target_arch = "wasm32")]
+mod server;
+#[cfg(target_arch = "wasm32")]
 mod stream;
 #[cfg(target_arch = "wasm32")]
 mod target;
@@ -49,3 +51,6 @@ mod watch;
 #[cfg(target_arch = "wasm32")]
 #[wasm_bindgen::prelude::wasm_bindgen(typescript_custom_section)]
 const TYPES: &str = include_str!("types.d.ts");
+#[cfg(target_arch = "wasm32")]
+#[wasm_bindgen::prelude::wasm_bindgen(typescript_custom_section)]
+const SERVER_TYPES: &str = include_str!("server/types.d.ts");

@@ -18,7 +18,7 @@ use crate::transport::json::get;
 use crate::transport::limits::Limits;
 use crate::transport::runtime::{is_unresolvable, now};
 use js_sys::{Array, Object, Promise, Set};
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::spawn_local;
@@ -38,7 +38,7 @@ const SILENCE: f64 = 10_000.0;
 /// A sandbox.
 #[wasm_bindgen(skip_typescript)]
 pub struct Sandbox {
-    target: Rc<Target>,
+    pub(crate) target: Rc<Target>,
     /// What the control plane said last.
     info: Rc<RefCell<JsValue>>,
     /// Whether disposal ends the sandbox: this handle made it.
@@ -48,6 +48,8 @@ pub struct Sandbox {
     files: JsValue,
     pty: JsValue,
     network: JsValue,
+    /// A client of the SandboxServer in it, made when it is first asked for.
+    pub(crate) server: OnceCell<JsValue>,
 }
 
 impl Sandbox {
@@ -63,6 +65,7 @@ impl Sandbox {
             files: Files::new(target.clone()).into(),
             pty: Pty::new(target.clone()).into(),
             network: Network::new(target.clone()).into(),
+            server: OnceCell::new(),
             target,
             info: Rc::new(RefCell::new(info)),
             owned: Cell::new(owned),
@@ -301,7 +304,10 @@ impl Sandbox {
 
     #[wasm_bindgen(js_name = getTerminal)]
     pub fn get_terminal(&self, options: JsValue) -> Promise {
-        crate::terminal::open(&self.target, options)
+        match crate::server::wants_websocket(&options) {
+            true => crate::server::terminal(&self.server(), &options),
+            false => crate::terminal::open(&self.target, options),
+        }
     }
 
     pub fn close(&self) -> Promise {

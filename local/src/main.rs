@@ -6,6 +6,7 @@
 mod envd;
 mod handover;
 mod interpreter;
+mod sandbox_server;
 mod serve;
 
 use clap::{Parser, Subcommand};

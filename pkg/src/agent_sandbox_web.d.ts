@@ -1,4 +1,11 @@
 // What the entries use of the glue that wasm-bindgen writes beside them; its own declarations exist only after a build.
+
+export { PtyConnection } from "../../src/server/types.d.ts";
 export { Commands, Files, Network, Pty, Sandbox, SandboxPaginator, TerminalSession } from "../../src/types.d.ts";
+
+/** The side of a `ServerClient` that makes requests. */
+export class ServerCore {
+  private constructor();
+}
 
 export default function instantiate(options: { module_or_path: unknown }): Promise<unknown>;

@@ -69,6 +69,16 @@ export class RequestTimeoutError extends NetworkError {}
 export class RateLimitError extends SandboxError {}
 export class UnreachableError extends NetworkError {}
 export class ProviderFeatureNotSupportedError extends CapabilityNotSupportedError {}
+export class CommandNotFoundError extends ExecutionError {}
+export class ServerAPIError extends SandboxError {}
+export class CommandArgumentError extends ServerAPIError {}
+export class CommandExecutionError extends ServerAPIError {}
+export class ServerAuthError extends ServerAPIError {}
+export class PolicyDeniedError extends ServerAPIError {}
+export class FilePolicyDeniedError extends PolicyDeniedError {}
+export class EndpointNotAvailableError extends ServerAPIError {}
+export class PayloadTooLargeError extends ServerAPIError {}
+export class RateLimitedError extends ServerAPIError {}
 
 // Names are given as strings: a minifier that renames the classes leaves `name` as it is.
 const classes = {};
@@ -127,10 +137,47 @@ for (const [Class, className, code, suggestion] of [
     "E8004",
     "Leave the option out, or use a provider that has it.",
   ],
+  [
+    CommandNotFoundError,
+    "CommandNotFoundError",
+    "E3005",
+    "Compare the name with commands.list(), and check that the server was started with the commands file.",
+  ],
+  [ServerAPIError, "ServerAPIError", "E9000", "Look at the message, statusCode and errorType of this error."],
+  [CommandArgumentError, "CommandArgumentError", "E9000", "Compare the arguments with commands.list()."],
+  [CommandExecutionError, "CommandExecutionError", "E9000", "The command itself failed: look at errorType and the message."],
+  [
+    ServerAuthError,
+    "ServerAuthError",
+    "E9001",
+    "Pass the server's own token in the option token; the sandbox's token is another one.",
+  ],
+  [PolicyDeniedError, "PolicyDeniedError", "E9002", "Use a token that holds the scope, or have the policy changed."],
+  [FilePolicyDeniedError, "FilePolicyDeniedError", "E9002", "Use a path that the policy allows, or have the policy changed."],
+  [
+    EndpointNotAvailableError,
+    "EndpointNotAvailableError",
+    "E9003",
+    "Ask discover() and can() first, or have the policy turn the endpoint on.",
+  ],
+  [PayloadTooLargeError, "PayloadTooLargeError", "E9004", "Send or ask for less at a time, or have the policy's limit raised."],
+  [RateLimitedError, "RateLimitedError", "E9005", "Wait for retryAfter seconds, then try again."],
 ]) {
   Object.assign(Class, { className, code, suggestion });
   classes[className] = Class;
 }
+
+// Some classes are of two families: the second is looked up here, since a class extends only one.
+ServerAuthError.secondParent = AuthenticationError;
+FilePolicyDeniedError.secondParent = PermissionDeniedError;
+EndpointNotAvailableError.secondParent = CapabilityNotSupportedError;
+Object.defineProperty(SandboxError, Symbol.hasInstance, {
+  value(error) {
+    if (Function.prototype[Symbol.hasInstance].call(this, error)) return true;
+    const second = error instanceof Error ? error.constructor.secondParent : undefined;
+    return second !== undefined && (second === this || Object.prototype.isPrototypeOf.call(this, second));
+  },
+});
 
 /** Builds an error for Rust. An empty suggestion leaves the class's own. */
 export function makeError(className, message, suggestion, details) {

@@ -51,6 +51,8 @@ classes! {
     Process = "ProcessError",
     /// The sandbox has no such ability.
     CapabilityNotSupported = "CapabilityNotSupportedError",
+    /// The SandboxServer has no command of that name.
+    CommandNotFound = "CommandNotFoundError",
     /// envd failed in a way without a class of its own.
     EnvdRpc = "EnvdRpcError",
     /// A file operation failed.
@@ -69,6 +71,24 @@ classes! {
     Unreachable = "UnreachableError",
     /// The provider cannot do this.
     ProviderFeature = "ProviderFeatureNotSupportedError",
+    /// The SandboxServer failed in a way without a class of its own.
+    ServerApi = "ServerAPIError",
+    /// The arguments of a named command do not fit.
+    CommandArgument = "CommandArgumentError",
+    /// A named command failed.
+    CommandExecution = "CommandExecutionError",
+    /// The SandboxServer's token is missing or wrong.
+    ServerAuth = "ServerAuthError",
+    /// The SandboxServer's policy refuses.
+    PolicyDenied = "PolicyDeniedError",
+    /// The SandboxServer's policy refuses a path.
+    FilePolicyDenied = "FilePolicyDeniedError",
+    /// The SandboxServer has the endpoint off.
+    EndpointNotAvailable = "EndpointNotAvailableError",
+    /// More than the SandboxServer takes or gives.
+    PayloadTooLarge = "PayloadTooLargeError",
+    /// Too many calls of an endpoint of the SandboxServer.
+    RateLimited = "RateLimitedError",
 }
 
 /// What was being done when an answer said no.
@@ -88,12 +108,14 @@ pub enum Doing {
     Files,
     /// Asking envd for its health.
     Health,
+    /// The SandboxServer, whose refusals have a table of their own.
+    Server,
 }
 
 impl Doing {
     /// Everything that can be done.
-    pub const ALL: [Self; 7] =
-        [Self::Create, Self::Sandbox, Self::List, Self::Process, Self::Filesystem, Self::Files, Self::Health];
+    pub const ALL: [Self; 8] =
+        [Self::Create, Self::Sandbox, Self::List, Self::Process, Self::Filesystem, Self::Files, Self::Health, Self::Server];
 
     /// Whether the control plane was asked, and not the sandbox.
     pub fn is_control(self) -> bool {

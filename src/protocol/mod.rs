@@ -14,5 +14,7 @@ pub mod json;
 pub mod process;
 pub mod requests;
 pub mod routing;
+pub mod server;
 pub mod signature;
+pub mod sse;
 pub mod utf8;

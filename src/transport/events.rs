@@ -163,6 +163,7 @@ impl EventStream {
             retry_after: None,
             gateway: None,
             repeated: false,
+            body: JsValue::UNDEFINED,
         }))
     }
 

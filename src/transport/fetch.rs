@@ -95,6 +95,9 @@ impl Drop for Pending {
     }
 }
 
+/// The longest wait that a rate limit of the SandboxServer may ask for and get, in ms.
+const SERVER_WAIT: f64 = 5_000.0;
+
 /// Attempts after the first.
 const RETRIES: i32 = 3;
 
@@ -125,7 +128,9 @@ fn retry_wait(fault: &Fault, attempt: i32) -> Option<f64> {
         // A gateway that knows the sandbox does not run will say so again.
         Fault::Answer(answer) if answer.gateway.is_some() => None,
         Fault::Answer(answer) => match answer.status {
-            429 => answer.retry_after,
+            // The SandboxServer's limits are the caller's to plan with: only a short wait is nobody's decision.
+            429 => answer.retry_after.filter(|ms| answer.doing != Doing::Server || *ms <= SERVER_WAIT),
+            503 if answer.doing == Doing::Server => None,
             502..=504 => Some(answer.retry_after.unwrap_or(backoff)),
             _ => None,
         },
@@ -146,6 +151,10 @@ async fn attempt_once(client: &Client, request: &Request<'_>, want: Want, limits
     }
     if request.fresh {
         set(&init, "cache", &JsValue::from_str("no-store"));
+    }
+    if request.doing == Doing::Server {
+        // Where a redirect leads, the server's token has nothing to do.
+        set(&init, "redirect", &JsValue::from_str("manual"));
     }
     let started = now();
     let answered = match client.fetch(&[request.base, request.path, request.query].concat(), &init) {
@@ -211,6 +220,7 @@ async fn refusal(doing: Doing, exchange: Exchange, limits: &Limits) -> Result<An
         Some("sandbox") if !doing.is_control() => Some(Gateway::Sandbox),
         _ => None,
     };
+    let kept = if doing == Doing::Server { JsValue::from_str(&text) } else { JsValue::UNDEFINED };
     let message = short_message(&field("message").unwrap_or(text));
-    Ok(Answer { doing, status, code, message, retry_after, gateway, repeated: false })
+    Ok(Answer { doing, status, code, message, retry_after, gateway, repeated: false, body: kept })
 }

@@ -1,6 +1,7 @@
 //! The prepare role: makes the runtime of code cells ahead of its first use.
 
 use super::runtime::{self, Options};
+use crate::sandbox_server;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -16,6 +17,9 @@ pub struct Args {
     /// Certificate authorities (PEM) for pip.
     #[arg(long, value_name = "FILE")]
     ca_file: Option<PathBuf>,
+    /// Make agent-sandbox-server alone, which takes seconds.
+    #[arg(long)]
+    server_only: bool,
 }
 
 /// Makes the runtime unless it is there, with progress on stderr, and writes the folder of its Python environment to stdout.
@@ -23,7 +27,17 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     // Sandboxes read it as other users.
     rustix::process::umask(rustix::fs::Mode::WGRP | rustix::fs::Mode::WOTH);
     let options = Options { pip_index: args.pip_index, ca_file: args.ca_file, deno: None };
-    let runtime = runtime::ensure(&args.runtime_dir, &options, &mut |line| eprintln!("{line}"))?;
+    let mut progress = |line: &str| eprintln!("{line}");
+    if args.server_only {
+        let environment = sandbox_server::ensure(&args.runtime_dir, &options, &mut progress)?;
+        writeln!(std::io::stdout(), "{}", environment.display())?;
+        return Ok(());
+    }
+    let runtime = runtime::ensure(&args.runtime_dir, &options, &mut progress)?;
+    // Code cells work without it.
+    if let Err(error) = sandbox_server::ensure(&args.runtime_dir, &options, &mut progress) {
+        eprintln!("agent-sandbox-server is not available in sandboxes: {error}");
+    }
     writeln!(std::io::stdout(), "{}", runtime.python_env().display())?;
     Ok(())
 }

@@ -92,7 +92,7 @@ pub struct Layout {
 /// time; a second caller waits for the first.
 pub fn ensure(folder: &Path, options: &Options, progress: &mut dyn FnMut(&str)) -> Result<Runtime, RuntimeError> {
     let version = python_version()?;
-    let python_env = folder.join(format!("python-{}", fingerprint(&version)));
+    let python_env = folder.join(format!("python-{}", fingerprint(&version, REQUIREMENTS)));
     let runtime = Runtime::new(python_env, options.clone());
     if runtime.is_complete() {
         return Ok(runtime);
@@ -168,15 +168,8 @@ impl Runtime {
             "First use of code cells: making a Python environment in {} (about {SIZE_MB} MB, usually {USUAL_MINUTES}, once)",
             self.python_env.display()
         ));
-        // What an interrupted attempt has left.
-        if self.python_env.exists() {
-            fs::remove_dir_all(&self.python_env).map_err(failed)?;
-        }
-        let made = program(SYSTEM_PYTHON).args(["-m", "venv"]).arg(&self.python_env).output().map_err(failed)?;
-        if !made.status.success() {
-            return Err(RuntimeError::NoVenv);
-        }
-        self.install(progress)?;
+        make_environment(&self.python_env)?;
+        install(&self.python_env, REQUIREMENTS, &self.options, progress)?;
         progress("Listing fonts for matplotlib");
         // A missing list costs each sandbox seconds, nothing else.
         let _ = self
@@ -190,48 +183,59 @@ impl Runtime {
         Ok(())
     }
 
-    fn install(&self, progress: &mut dyn FnMut(&str)) -> Result<(), RuntimeError> {
-        let failed = |source| RuntimeError::Io { folder: self.python_env.clone(), source };
-        let requirements = self.python_env.join("requirements.txt");
-        fs::write(&requirements, REQUIREMENTS).map_err(failed)?;
-        let mut pip = self.python();
-        pip.args(["-m", "pip", "install", "--no-input", "--disable-pip-version-check", "--progress-bar", "off", "-r"])
-            .arg(&requirements);
-        if let Some(index) = &self.options.pip_index {
-            pip.env("PIP_INDEX_URL", index);
-        }
-        if let Some(file) = &self.options.ca_file {
-            pip.arg("--cert").arg(file);
-        }
-        let mut child = pip.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(failed)?;
-        let errors = child.stderr.take().map(|mut stderr| {
-            std::thread::spawn(move || {
-                let mut text = Vec::new();
-                let _ = stderr.read_to_end(&mut text);
-                String::from_utf8_lossy(&text).into_owned()
-            })
-        });
-        let total = REQUIREMENTS.lines().filter(|line| line.contains("==")).count();
-        let mut collected = 0;
-        for line in child.stdout.take().into_iter().flat_map(|stdout| BufReader::new(stdout).lines().map_while(Result::ok)) {
-            if let Some(package) = line.strip_prefix("Collecting ") {
-                collected += 1;
-                let package = package.split_whitespace().next().unwrap_or_default();
-                progress(&format!("Package {collected} of {total}: {package}"));
-            } else if line.starts_with("Installing collected packages") {
-                progress("Unpacking and compiling the packages");
-            }
-        }
-        let errors = errors.and_then(|reader| reader.join().ok()).unwrap_or_default();
-        if child.wait().map_err(failed)?.success() {
-            return Ok(());
-        }
-        Err(RuntimeError::Pip { reason: reason(&errors) })
-    }
-
     fn python(&self) -> Command {
         program(self.python_env.join("bin/python"))
     }
+}
+
+/// Makes an empty Python environment. What an interrupted attempt has left goes away.
+pub fn make_environment(environment: &Path) -> Result<(), RuntimeError> {
+    let failed = |source| RuntimeError::Io { folder: environment.to_owned(), source };
+    if environment.exists() {
+        fs::remove_dir_all(environment).map_err(failed)?;
+    }
+    let made = program(SYSTEM_PYTHON).args(["-m", "venv"]).arg(environment).output().map_err(failed)?;
+    if made.status.success() { Ok(()) } else { Err(RuntimeError::NoVenv) }
+}
+
+/// Installs packages, each named with its version, telling `progress` how far it is.
+pub fn install(environment: &Path, packages: &str, options: &Options, progress: &mut dyn FnMut(&str)) -> Result<(), RuntimeError> {
+    let failed = |source| RuntimeError::Io { folder: environment.to_owned(), source };
+    let requirements = environment.join("requirements.txt");
+    fs::write(&requirements, packages).map_err(failed)?;
+    let mut pip = program(environment.join("bin/python"));
+    pip.args(["-m", "pip", "install", "--no-input", "--disable-pip-version-check", "--progress-bar", "off", "-r"])
+        .arg(&requirements);
+    if let Some(index) = &options.pip_index {
+        pip.env("PIP_INDEX_URL", index);
+    }
+    if let Some(file) = &options.ca_file {
+        pip.arg("--cert").arg(file);
+    }
+    let mut child = pip.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(failed)?;
+    let errors = child.stderr.take().map(|mut stderr| {
+        std::thread::spawn(move || {
+            let mut text = Vec::new();
+            let _ = stderr.read_to_end(&mut text);
+            String::from_utf8_lossy(&text).into_owned()
+        })
+    });
+    let total = packages.lines().filter(|line| line.contains("==")).count();
+    let mut collected = 0;
+    for line in child.stdout.take().into_iter().flat_map(|stdout| BufReader::new(stdout).lines().map_while(Result::ok)) {
+        if let Some(package) = line.strip_prefix("Collecting ") {
+            collected += 1;
+            let package = package.split_whitespace().next().unwrap_or_default();
+            progress(&format!("Package {collected} of {total}: {package}"));
+        } else if line.starts_with("Installing collected packages") {
+            progress("Unpacking and compiling the packages");
+        }
+    }
+    let errors = errors.and_then(|reader| reader.join().ok()).unwrap_or_default();
+    if child.wait().map_err(failed)?.success() {
+        return Ok(());
+    }
+    Err(RuntimeError::Pip { reason: reason(&errors) })
 }
 
 /// A program that ends when this process does, however that ends.
@@ -269,7 +273,7 @@ fn is_program(file: &Path) -> bool {
 }
 
 /// `3.x` of the system's Python, if code cells can use it.
-fn python_version() -> Result<String, RuntimeError> {
+pub fn python_version() -> Result<String, RuntimeError> {
     let program = "import sys; print('%d.%d' % sys.version_info[:2]); sys.exit(sys.version_info < (3, 11))";
     let output = Command::new(SYSTEM_PYTHON)
         .args(["-I", "-c", program])
@@ -283,9 +287,9 @@ fn python_version() -> Result<String, RuntimeError> {
 }
 
 /// Names an environment by what is in it, so that a newer platform makes its own beside it.
-fn fingerprint(version: &str) -> String {
+pub fn fingerprint(version: &str, packages: &str) -> String {
     let mut hasher = DefaultHasher::new();
-    (version, REQUIREMENTS).hash(&mut hasher);
+    (version, packages).hash(&mut hasher);
     format!("{version}-{:016x}", hasher.finish())
 }
 

@@ -2,9 +2,10 @@
 
 use super::error::ApiError;
 use super::keys::lock;
-use super::walls::{Step, Walls, prepare};
+use super::walls::{Step, TOOL_PATH, Walls, prepare};
 use crate::handover::{INTERPRETER_PORT, InterpreterConfig};
 use crate::interpreter::runtime::{Bind, Layout, Options, Runtime};
+use crate::sandbox_server;
 use anyhow::Context;
 use http::StatusCode;
 use std::path::PathBuf;
@@ -83,6 +84,20 @@ impl CodeCells {
         };
         let Layout { binds, arguments, variables } = layout;
         Ok(Equipment { binds, variables, interpreter: Some(InterpreterConfig { port, arguments }) })
+    }
+
+    /// Adds what a sandbox needs to have `agent-sandbox-server`, which is made together with the runtime of code cells.
+    pub fn add_server(&self, walls: &Walls, equipment: &mut Equipment) {
+        let Some(environment) = sandbox_server::find(&self.0.folder) else { return };
+        let programs = match walls {
+            Walls::Bwrap(_) => {
+                let (bind, programs) = sandbox_server::inside_walls(&environment);
+                equipment.binds.push(bind);
+                programs
+            }
+            Walls::None => sandbox_server::without_walls(&environment),
+        };
+        equipment.variables.push(("PATH".to_owned(), format!("{TOOL_PATH}:{}", programs.display())));
     }
 
     /// Ends a set-up that is under way.

@@ -39,7 +39,7 @@ pub fn build(project: &Project) -> Result<()> {
         return Ok(());
     }
     let raw = project.target().join("xtask/glue");
-    step("generate the glue", || generate(&compiled, &raw))?;
+    step("generate the glue", || generate(project, &compiled, &raw))?;
     std::fs::create_dir_all(&dist)?;
     let [wasm, glue, types] = products;
     step("shrink the WebAssembly", || {
@@ -60,7 +60,7 @@ pub fn build(project: &Project) -> Result<()> {
     })
 }
 
-fn generate(compiled: &Path, out: &Path) -> Result<()> {
+fn generate(project: &Project, compiled: &Path, out: &Path) -> Result<()> {
     remove_folder(out)?;
     wasm_bindgen_cli_support::Bindgen::new()
         .input_path(compiled)
@@ -70,7 +70,25 @@ fn generate(compiled: &Path, out: &Path) -> Result<()> {
         .remove_producers_section(true)
         .generate(out)
         .with_context(|| format!("generating the glue for {}", compiled.display()))?;
-    settle_snippets(out)
+    settle_snippets(out)?;
+    complete_snippets(project, &out.join("snippets"))
+}
+
+/// Adds the files that snippets import: wasm-bindgen copies those alone that the crate names. A folder with one of them is taken whole.
+fn complete_snippets(project: &Project, snippets: &Path) -> Result<()> {
+    let mut folders: Vec<PathBuf> =
+        files_below(snippets)?.into_iter().filter_map(|(_, relative)| relative.parent().map(Path::to_path_buf)).collect();
+    folders.dedup();
+    for folder in folders {
+        for entry in std::fs::read_dir(project.path(&folder.to_string_lossy()))? {
+            let from = entry?.path();
+            let to = snippets.join(&folder).join(from.file_name().unwrap_or_default());
+            if from.extension().is_some_and(|extension| extension == "js") && !to.exists() {
+                std::fs::copy(&from, &to)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Gives the snippets a path that stays: wasm-bindgen puts them under `snippets/CRATE-HASH/`, where the hash changes with the crate.

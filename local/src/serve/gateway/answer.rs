@@ -5,8 +5,9 @@ use axum::Json;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use http::header::{
-    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_REQUEST_HEADERS,
-    ACCESS_CONTROL_REQUEST_METHOD, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ORIGIN, VARY, X_CONTENT_TYPE_OPTIONS,
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS,
+    ACCESS_CONTROL_REQUEST_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ORIGIN,
+    VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use serde_json::{Value, json};
@@ -75,6 +76,16 @@ pub fn preflight(asked: &HeaderMap) -> Response {
         headers.insert(ALLOW_PRIVATE_NETWORK, HeaderValue::from_static("true"));
     }
     headers.insert(VARY, HeaderValue::from_static("origin, access-control-request-method, access-control-request-headers"));
+    response
+}
+
+/// Lets every page read an answer of a server that does not say who may.
+pub fn readable(mut response: Response<Body>) -> Response<Body> {
+    let headers = response.headers_mut();
+    if !headers.contains_key(ACCESS_CONTROL_ALLOW_ORIGIN) {
+        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+        headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("retry-after"));
+    }
     response
 }
 

@@ -33,6 +33,8 @@ use target::{Form, Malformed};
 
 /// Routes of envd by which the platform itself steers it; nobody else may.
 const CONTROL_ROUTES: [&str; 7] = ["/init", "/freeze", "/unfreeze", "/collapse", "/fsfreeze", "/fsthaw", "/upgrade"];
+/// The SandboxServer's usual ports. It knows neither CORS nor preflights, so the gateway answers for it: pages are to use it as runtimes do.
+const WITHOUT_CORS: [u16; 2] = [9000, 9001];
 /// The buffer of each direction of a connection that has switched protocols, in bytes.
 const UPGRADED_BUFFER: usize = 64 * 1024;
 
@@ -70,6 +72,11 @@ pub async fn handle(
     let preflight = answer::is_preflight(request.method(), request.headers()).then(|| request.headers().clone());
     let refusal = |response| preflight.as_ref().map_or(response, answer::preflight);
     let Some(sandbox) = platform.find(&target.id) else { return refusal(answer::not_found(&target)) };
+    let answers_cors = WITHOUT_CORS.contains(&target.port);
+    // Preflights carry no token; what follows does.
+    if let Some(asked) = preflight.as_ref().filter(|_| answers_cors) {
+        return answer::preflight(asked);
+    }
     if !may_enter(&sandbox, &target, request.headers()) {
         return refusal(answer::no_traffic_token(&target));
     }
@@ -84,6 +91,7 @@ pub async fn handle(
     let uri = format!("http://sandbox:{}{path_and_query}", target.port);
     let Ok(uri) = uri.parse::<Uri>() else { return answer::malformed(Malformed::Host) };
     match forward(platform, host, peer, &sandbox, &target, uri, request).await {
+        Ok(response) if answers_cors => answer::readable(response),
         Ok(response) => response,
         Err(error) if is_closed(&error) => refusal(answer::port_closed(&target)),
         Err(_) if platform.find(&target.id).is_none() => refusal(answer::not_found(&target)),

@@ -24,7 +24,7 @@ use anyhow::bail;
 use std::path::PathBuf;
 
 /// Where helper programs lie; the platform's own PATH is not trusted, and often lacks the sbin folders.
-const TOOL_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+pub const TOOL_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// The value of `--isolation`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

@@ -1,0 +1,191 @@
+//! What a caller gives, checked and put where the endpoint wants it.
+
+use crate::error::{Result, Thrown, invalid};
+use crate::options::{Options, bytes, set};
+use crate::protocol::base64;
+use crate::protocol::failure::Class;
+use crate::protocol::routing::{decimal, encode};
+use crate::protocol::server::endpoints::{Endpoint, Field, Kind, is_segment};
+use js_sys::{Array, JSON, Object};
+use wasm_bindgen::{JsCast, JsValue};
+
+/// The longest path that the server takes, in characters.
+const LONGEST_PATH: usize = 4096;
+
+/// The largest count that is sent: what both sides can count to.
+const LARGEST: f64 = 9_007_199_254_740_991.0;
+
+/// A request's parts that depend on what the caller gave.
+pub struct Filled {
+    pub path: String,
+    /// `a=b&c=d`, without a question mark.
+    pub query: String,
+    /// JSON, or `undefined` for methods without a body.
+    pub body: JsValue,
+}
+
+/// Fills an endpoint's path, query and body.
+pub fn fill(endpoint: &Endpoint, args: &Options) -> Result<Filled> {
+    let (mut path, mut query) = (endpoint.path.to_owned(), String::new());
+    let mut body = Object::new();
+    let has_body = endpoint.method == "POST";
+    for field in endpoint.fields {
+        if args.get(field.name)?.is_undefined() {
+            if field.required {
+                return Err(invalid(&[field.name, " is missing."]));
+            }
+            continue;
+        }
+        let value = sent(field, args)?;
+        let placeholder = ["{", field.wire, "}"].concat();
+        if path.contains(&placeholder) {
+            path = path.replace(&placeholder, &encode(&text_of(field, &value)?));
+        } else if field.kind == Kind::Body {
+            body = value.unchecked_into();
+        } else if !has_body {
+            if !query.is_empty() {
+                query.push('&');
+            }
+            query.extend([field.wire, "=", &encode(&text_of(field, &value)?)]);
+        } else if field.kind == Kind::Data && !value.is_string() {
+            let encoded = base64::encode(&bytes(field.name, &value)?, true);
+            set(&body, "data_base64", &JsValue::from_str(&encoded));
+        } else {
+            set(&body, field.wire, &value);
+        }
+    }
+    let body = if has_body { json(&body)? } else { JsValue::UNDEFINED };
+    Ok(Filled { path, query, body })
+}
+
+fn json(body: &Object) -> Result<JsValue> {
+    match JSON::stringify(body) {
+        Ok(text) => Ok(text.into()),
+        Err(cause) => {
+            Err(Thrown::new(Class::InvalidArgument, "An argument cannot be sent as JSON: it is a BigInt, or holds itself.")
+                .cause(&cause)
+                .into())
+        }
+    }
+}
+
+/// A value as it is sent in JSON.
+fn sent(field: &Field, args: &Options) -> Result<JsValue> {
+    let name = field.name;
+    let value = args.get(name)?;
+    let wrong = |expected: &str| invalid(&[name, " must be ", expected, "."]);
+    Ok(match field.kind {
+        Kind::Path => {
+            check_path(name, &value)?;
+            value
+        }
+        Kind::Paths => {
+            if !Array::is_array(&value) || value.unchecked_ref::<Array>().length() == 0 {
+                return Err(wrong("an array of paths that is not empty"));
+            }
+            for path in value.unchecked_ref::<Array>().iter() {
+                check_path(name, &path)?;
+            }
+            value
+        }
+        Kind::Text => {
+            if !value.is_string() {
+                return Err(wrong("a string"));
+            }
+            value
+        }
+        Kind::Segment => match value.as_string() {
+            Some(text) if is_segment(&text) => value,
+            _ => return Err(wrong("a name without spaces and slashes, and neither \".\" nor \"..\"")),
+        },
+        Kind::Names => {
+            let names = value.dyn_ref::<Array>().map(|names| names.iter().map(|one| one.as_string()).collect::<Option<Vec<_>>>());
+            match names {
+                Some(Some(names)) if !names.is_empty() => JsValue::from_str(&names.join(",")),
+                _ => return Err(wrong("an array of names that is not empty")),
+            }
+        }
+        Kind::Boolean => args.boolean(name)?.into(),
+        Kind::Count => args.integer(name, 0.0, LARGEST)?.into(),
+        Kind::Pid => args.integer(name, 1.0, f64::from(u32::MAX))?.into(),
+        Kind::Signal => match signal(&value) {
+            Some(number) => number.into(),
+            None => return Err(wrong("SIGINT (2), SIGKILL (9), SIGTERM (15), SIGCONT (18) or SIGTSTP (20)")),
+        },
+        Kind::Seconds | Kind::WholeSeconds | Kind::Millis => {
+            let ms = args.millis(name)?.unwrap_or_default();
+            if ms == 0.0 && name == "timeoutMs" {
+                return Err(wrong("above 0: the server has no call without a limit"));
+            }
+            match field.kind {
+                Kind::Seconds => (ms / 1000.0).into(),
+                Kind::WholeSeconds => (ms / 1000.0).ceil().into(),
+                _ => ms.ceil().into(),
+            }
+        }
+        Kind::Texts => {
+            args.record(name)?;
+            value
+        }
+        Kind::Content => {
+            let bytes = bytes(name, &value)?;
+            if bytes.is_empty() {
+                return Err(Thrown::new(Class::InvalidArgument, "The SandboxServer takes no empty contents.")
+                    .suggestion("Make an empty file with process.shell(\"touch PATH\").")
+                    .into());
+            }
+            JsValue::from_str(&base64::encode(&bytes, true))
+        }
+        Kind::Data => {
+            if !value.is_string() {
+                bytes(name, &value)?;
+            }
+            value
+        }
+        Kind::Body => {
+            if !value.is_object() || Array::is_array(&value) {
+                return Err(wrong("an object"));
+            }
+            value
+        }
+    })
+}
+
+fn check_path(name: &str, value: &JsValue) -> Result<()> {
+    let path = crate::options::argument(name, value)?;
+    if path.chars().count() > LONGEST_PATH {
+        return Err(invalid(&[name, " is longer than ", &decimal(LONGEST_PATH as u64), " characters."]));
+    }
+    Ok(())
+}
+
+fn signal(value: &JsValue) -> Option<f64> {
+    const SIGNALS: [(&str, f64); 5] = [("SIGINT", 2.0), ("SIGKILL", 9.0), ("SIGTERM", 15.0), ("SIGCONT", 18.0), ("SIGTSTP", 20.0)];
+    let (name, number) = (value.as_string(), value.as_f64());
+    SIGNALS
+        .iter()
+        .find(|(known, as_number)| name.as_deref() == Some(known) || number == Some(*as_number))
+        .map(|(_, number)| *number)
+}
+
+/// A value as text for a URL.
+fn text_of(field: &Field, value: &JsValue) -> Result<String> {
+    if let Some(yes) = value.as_bool() {
+        return Ok(if yes { "true" } else { "false" }.to_owned());
+    }
+    // JavaScript writes numbers, which costs less than Rust doing it.
+    let text = match value.as_string() {
+        Some(text) => text,
+        None => js_sys::Number::from(value.as_f64().unwrap_or_default()).to_js_string().into(),
+    };
+    // A half of a surrogate pair stands for a byte that is no UTF-8. In a URL it would silently become another name.
+    if value.is_string() && JsValue::from_str(&text) != *value {
+        return Err(Thrown::new(
+            Class::InvalidArgument,
+            &[field.name, " holds half of a surrogate pair, which no URL can carry."].concat(),
+        )
+        .suggestion("Give the file another name first: files.move sends names in a body, where they stay what they are.")
+        .into());
+    }
+    Ok(text)
+}

@@ -1,0 +1,186 @@
+//! The SandboxServer's client.
+//!
+//! | part | what |
+//! |---|---|
+//! | `js/*.js` | the classes that callers hold: names of methods, names in answers, what is made of several calls |
+//! | [`call`] | one call of one endpoint, driven by the table in [`crate::protocol::server::endpoints`] |
+//! | [`events`] | endpoints that answer with a stream of events |
+//! | [`pty`] | a terminal over WebSocket |
+//! | [`sandbox`] | the server of a sandbox, and starting one |
+//!
+//! Callers make a `ServerClient` with `new`, before the module may be loaded: so that class is JavaScript, and [`ServerCore`] is made by it
+//! when the first call needs it.
+
+mod call;
+mod events;
+mod fields;
+mod pty;
+mod refusal;
+mod sandbox;
+mod socket;
+
+use crate::client::Client;
+use crate::error::{Fault, Result, invalid};
+use crate::options::{Options, argument, set};
+use crate::protocol::server::endpoints::{Endpoint, endpoint, is_segment};
+use crate::target::{Target, promise};
+use js_sys::{Object, Promise};
+use std::rc::Rc;
+use wasm_bindgen::prelude::*;
+
+pub use sandbox::{terminal, wants_websocket};
+
+/// The default of `timeoutMs`, in ms.
+const TIMEOUT: f64 = 30_000.0;
+
+/// A server, and what its requests carry.
+pub struct Server {
+    client: Rc<Client>,
+    /// The URL in front of the endpoints' paths, without a slash at its end.
+    base: String,
+    /// What the base URL had behind its question mark; every request keeps it.
+    query: String,
+    /// Where terminals are reached, with the query that belongs to it.
+    pty: Option<(String, String)>,
+    token: Option<String>,
+    headers: Headers,
+    /// In ms; `None` for no limit.
+    timeout: Option<f64>,
+    /// The sandbox that it runs in, when it is one of ours.
+    target: Option<Rc<Target>>,
+    /// Whether the port is the sandbox's to name, by a header.
+    routes_by_header: Option<(u16, u16)>,
+}
+
+impl Server {
+    fn headers(&self, port_of_pty: bool) -> Object {
+        let headers = Object::new();
+        if let (Some(target), Some((port, pty_port))) = (&self.target, self.routes_by_header) {
+            js_sys::Object::assign(&headers, &target.routing_headers(if port_of_pty { pty_port } else { port }));
+        }
+        if let Some(target) = &self.target
+            && let Some(token) = &target.traffic_token
+        {
+            set(&headers, &target.client.traffic_header, &JsValue::from_str(token));
+        }
+        for (name, value) in &self.headers {
+            set(&headers, name, &JsValue::from_str(value));
+        }
+        if let Some(token) = &self.token {
+            set(&headers, "authorization", &JsValue::from_str(&["Bearer ", token].concat()));
+        }
+        headers
+    }
+
+    /// A copy for another token.
+    fn with_token(&self, token: Option<String>) -> Self {
+        Self {
+            client: self.client.clone(),
+            base: self.base.clone(),
+            query: self.query.clone(),
+            pty: self.pty.clone(),
+            token,
+            headers: self.headers.clone(),
+            timeout: self.timeout,
+            target: self.target.clone(),
+            routes_by_header: self.routes_by_header,
+        }
+    }
+}
+
+/// The side of a `ServerClient` that makes requests.
+#[wasm_bindgen(skip_typescript)]
+pub struct ServerCore(Rc<Server>);
+
+#[wasm_bindgen]
+impl ServerCore {
+    /// `base` and `pty` are URLs without query and without a slash at their end, each followed by its query; JavaScript has checked them.
+    #[wasm_bindgen(constructor)]
+    pub fn new(
+        base: String,
+        query: String,
+        pty: JsValue,
+        pty_query: String,
+        options: JsValue,
+    ) -> core::result::Result<Self, JsValue> {
+        Fault::throw((|| {
+            let options = Options::new(options)?;
+            let given = |name: &str| options.get(name);
+            // No cloud stands behind this client: a profile without a key, and no environment is read for it.
+            let provider = crate::options::object(&[("name", JsValue::from_str("server"))]);
+            let own = crate::options::object(&[
+                ("provider", provider.into()),
+                ("fetch", given("fetch")?),
+                ("logger", given("logger")?),
+                ("webSocket", given("webSocket")?),
+            ]);
+            let client = Rc::new(Client::new(&Options::new(own.into())?)?);
+            let pty = pty.as_string().map(|url| (url, pty_query));
+            let (token, headers) = credentials(&options)?;
+            let timeout = timeout(&options)?;
+            Ok(Self(Rc::new(Server { client, base, query, pty, token, headers, timeout, target: None, routes_by_header: None })))
+        })())
+    }
+
+    /// Calls an endpoint. `args` holds its fields and the call's options together.
+    pub fn call(&self, id: &str, args: JsValue) -> Promise {
+        let (server, found) = (self.0.clone(), known(id));
+        promise(async move {
+            let endpoint = found?;
+            call::call(&server, endpoint, &Options::new(args)?).await
+        })
+    }
+
+    /// A stream of an endpoint's events. It opens with the first step.
+    pub fn events(&self, id: &str, args: JsValue) -> core::result::Result<JsValue, JsValue> {
+        Fault::throw(known(id).and_then(|endpoint| events::open(&self.0, endpoint, &Options::new(args)?)))
+    }
+
+    /// Attaches to a terminal.
+    pub fn attach(&self, session: JsValue, options: JsValue) -> Promise {
+        let server = self.0.clone();
+        promise(async move {
+            let session = argument("sessionId", &session)?;
+            if !is_segment(&session) {
+                return Err(invalid(&["sessionId must be one that pty.create or pty.list gave."]));
+            }
+            pty::attach(server, session, &Options::new(options)?).await
+        })
+    }
+
+    #[wasm_bindgen(js_name = withToken)]
+    pub fn with_token(&self, token: JsValue) -> core::result::Result<Self, JsValue> {
+        Fault::throw((|| {
+            let token =
+                if token.is_undefined() || token.is_null() { None } else { Some(checked_token(argument("token", &token)?)?) };
+            Ok(Self(Rc::new(self.0.with_token(token))))
+        })())
+    }
+}
+
+fn known(id: &str) -> Result<&'static Endpoint> {
+    endpoint(id).ok_or_else(|| invalid(&["There is no endpoint ", id, "."]))
+}
+
+fn timeout(options: &Options) -> Result<Option<f64>> {
+    Ok(Some(options.millis("timeoutMs")?.unwrap_or(TIMEOUT)).filter(|ms| *ms > 0.0))
+}
+
+/// Names and values of headers.
+type Headers = Vec<(String, String)>;
+
+/// The token and the further headers.
+fn credentials(options: &Options) -> Result<(Option<String>, Headers)> {
+    let token = options.text("token")?.map(checked_token).transpose()?;
+    let headers: Headers = options.record("headers")?.unwrap_or_default().into_iter().collect();
+    if token.is_some() && headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization")) {
+        return Err(invalid(&["token and headers both name an authorization: give one of them."]));
+    }
+    Ok((token, headers))
+}
+
+/// # Errors
+/// E0001 for a token that no header can carry. It does not repeat the token.
+fn checked_token(token: String) -> Result<String> {
+    if token.bytes().all(|byte| byte.is_ascii_graphic()) { Ok(token) } else { Err(invalid(&["token must be printable ASCII."])) }
+}

@@ -1,0 +1,272 @@
+//! The SandboxServer of a sandbox, and starting one in it.
+
+use super::{Server, ServerCore, credentials, timeout};
+use crate::commands::{envs, open_process};
+use crate::error::{Fault, Result, Thrown, invalid};
+use crate::options::{CallOptions, Options, port};
+use crate::process::{Output, Piece, Process, kill_later};
+use crate::protocol::failure::Class;
+use crate::protocol::requests::Start;
+use crate::protocol::routing::{Form, decimal, form, url};
+use crate::sandbox::Sandbox;
+use crate::target::{Target, promise};
+use crate::transport::connect::Opening;
+use crate::transport::json::get;
+use crate::transport::limits::Limits;
+use js_sys::{JSON, Promise};
+use std::rc::Rc;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
+
+#[wasm_bindgen(module = "/src/server/js/client.js")]
+extern "C" {
+    /// A `ServerClient` of a sandbox's server.
+    #[wasm_bindgen(js_name = serverOf)]
+    fn server_of(origin: ServerOrigin, url: &str, pty_url: &str, options: &JsValue) -> JsValue;
+    #[wasm_bindgen(js_name = isHealthy)]
+    fn is_healthy(client: &JsValue) -> Promise;
+    #[wasm_bindgen(js_name = runCommand)]
+    fn run_command(client: &JsValue, name: JsValue, args: JsValue, options: JsValue) -> Promise;
+    #[wasm_bindgen(js_name = listCommands)]
+    fn list_commands(client: &JsValue, options: JsValue) -> Promise;
+    #[wasm_bindgen(js_name = openTerminal)]
+    fn open_terminal(client: &JsValue, options: &JsValue) -> Promise;
+}
+
+const PORT: u16 = 9000;
+const PTY_PORT: u16 = 9001;
+
+/// How long a start is waited for, in ms.
+const START_TIMEOUT: f64 = 30_000.0;
+
+/// The pause between two looks at the server's health, in ms.
+const LOOK_EVERY: f64 = 100.0;
+
+/// Where a sandbox's server is.
+#[wasm_bindgen(skip_typescript)]
+pub struct ServerOrigin {
+    target: Rc<Target>,
+    port: u16,
+    pty_port: u16,
+}
+
+#[wasm_bindgen]
+impl ServerOrigin {
+    /// The core of a client: see [`ServerCore::new`].
+    pub fn open(
+        &self,
+        base: String,
+        query: String,
+        pty: String,
+        pty_query: String,
+        options: JsValue,
+    ) -> core::result::Result<ServerCore, JsValue> {
+        Fault::throw((|| {
+            let options = Options::new(options)?;
+            let (token, headers) = credentials(&options)?;
+            let by_header = form(&self.target.sandbox_url) == Form::Headers;
+            Ok(ServerCore(Rc::new(Server {
+                client: self.target.client.clone(),
+                base,
+                query,
+                pty: Some((pty, pty_query)),
+                token,
+                headers,
+                timeout: timeout(&options)?,
+                target: Some(self.target.clone()),
+                routes_by_header: by_header.then_some((self.port, self.pty_port)),
+            })))
+        })())
+    }
+}
+
+/// A client of the server on these ports.
+fn client(target: &Rc<Target>, options: JsValue) -> Result<JsValue> {
+    let read = Options::new(options.clone())?;
+    let (number, pty_number) = ports(&read)?;
+    let [http, pty] = [number, pty_number].map(|number| url(&target.sandbox_url, &target.id, number));
+    let origin = ServerOrigin { target: target.clone(), port: number, pty_port: pty_number };
+    Ok(server_of(origin, &http, &pty, &options))
+}
+
+fn ports(options: &Options) -> Result<(u16, u16)> {
+    let number = |name: &str, default: u16| {
+        let value = options.get(name)?;
+        if value.is_undefined() { Ok(default) } else { port(&value) }
+    };
+    Ok((number("port", PORT)?, number("ptyPort", PTY_PORT)?))
+}
+
+#[wasm_bindgen]
+impl Sandbox {
+    #[wasm_bindgen(getter)]
+    pub fn server(&self) -> JsValue {
+        // Without options nothing can be wrong with them.
+        self.server.get_or_init(|| client(&self.target, JsValue::UNDEFINED).unwrap_or_default()).clone()
+    }
+
+    #[wasm_bindgen(js_name = serverAt)]
+    pub fn server_at(&self, options: JsValue) -> core::result::Result<JsValue, JsValue> {
+        Fault::throw(client(&self.target, options))
+    }
+
+    #[wasm_bindgen(js_name = startServer)]
+    pub fn start_server(&self, options: JsValue) -> Promise {
+        let target = self.target.clone();
+        self.target.promise(async move { start(&target, options).await })
+    }
+
+    #[wasm_bindgen(js_name = listCommands)]
+    pub fn list_commands(&self, options: JsValue) -> Promise {
+        match self.on_port(&options) {
+            Ok(client) => list_commands(&client, options),
+            Err(fault) => promise(async { Err(fault) }),
+        }
+    }
+
+    pub fn run(&self, name: JsValue, args: JsValue, options: JsValue) -> Promise {
+        match self.on_port(&options) {
+            Ok(client) => run_command(&client, name, args, options),
+            Err(fault) => promise(async { Err(fault) }),
+        }
+    }
+
+    fn on_port(&self, options: &JsValue) -> Result<JsValue> {
+        let port = Options::new(options.clone())?.get("serverPort")?;
+        if port.is_undefined() {
+            return Ok(self.server());
+        }
+        client(&self.target, crate::options::object(&[("port", port)]).into())
+    }
+}
+
+/// Whether a terminal over WebSocket is asked for.
+pub fn wants_websocket(options: &JsValue) -> bool {
+    options.is_object() && get(options, "transport").as_string().as_deref() == Some("websocket")
+}
+
+/// Opens a terminal of the server, with the interface of a terminal of envd.
+pub fn terminal(server: &JsValue, options: &JsValue) -> Promise {
+    open_terminal(server, options)
+}
+
+async fn start(target: &Rc<Target>, given: JsValue) -> Result<JsValue> {
+    let options = Options::new(given.clone())?;
+    let client = client(target, given)?;
+    let limits = Limits::start(&CallOptions { timeout: None, ..options.call(None)? })?;
+    let waits = options.boolean("wait")?.unwrap_or(true);
+    let timeout = options.millis("timeoutMs")?.unwrap_or(START_TIMEOUT);
+    let process = command(&options)?;
+    if waits && healthy(&client, &limits).await? {
+        return Err(not_started(
+            "Something answers on the server's port already.",
+            "Use sandbox.serverAt(), or choose another port.",
+        ));
+    }
+    let call = target.call(&options)?;
+    let process = open_process(target, Opening::Start(process), None, None, Output::Text, &call).await?;
+    let outcome = if waits { until_healthy(&process, &client, timeout, &limits).await } else { Ok(()) };
+    if outcome.is_err() && process.exit().is_none() {
+        kill_later(target, process.pid);
+    }
+    // The server goes on; who listens to it would hold a connection for nothing.
+    process.disconnect();
+    outcome.map(|()| client)
+}
+
+/// What is run: a login shell, since that is where templates set paths, which gives way to the server.
+fn command(options: &Options) -> Result<Start> {
+    let (port, pty_port) = ports(options)?;
+    let mut envs = envs(options)?;
+    let pty_port = decimal(pty_port.into());
+    // The flag alone would leave the server naming another port in its answers.
+    envs.insert(0, ("ABX_PTY_PORT".to_owned(), pty_port.clone()));
+    if let Some(token) = options.text("token")? {
+        envs.push(("ABX_SERVER_TOKEN".to_owned(), token));
+    }
+    let policy = options.get("policy")?;
+    let preset = policy.as_string();
+    if preset.is_none() && !policy.is_undefined() {
+        if !policy.is_object() {
+            return Err(invalid(&["policy must be a preset's name or a policy document."]));
+        }
+        envs.push(("ABX_SERVER_POLICY".to_owned(), JSON::stringify(&policy)?.into()));
+    }
+    let line = match options.text("command")? {
+        Some(line) => line,
+        None => {
+            let mut line = ["exec agent-sandbox-server serve --port ", &decimal(port.into()), " --pty-port ", &pty_port].concat();
+            for (flag, value) in [(" --commands ", options.text("commands")?), (" --preset ", preset)] {
+                if let Some(value) = value {
+                    line.extend([flag, &quoted(&value)]);
+                }
+            }
+            line
+        }
+    };
+    let args = ["-l", "-c", &line].map(str::to_owned).into();
+    Ok(Start { cmd: "/bin/bash".to_owned(), args, envs, cwd: None, size: None, stdin: None })
+}
+
+/// A text as one word of a shell's line.
+fn quoted(text: &str) -> String {
+    ["'", &text.replace('\'', "'\\''"), "'"].concat()
+}
+
+/// Waits until the server answers.
+async fn until_healthy(process: &Rc<Process>, client: &JsValue, timeout: f64, limits: &Limits) -> Result<()> {
+    let looks = async {
+        let clock = Limits::start(&CallOptions { signal: None, timeout: None })?;
+        let started = crate::transport::runtime::now();
+        while crate::transport::runtime::now() - started < timeout {
+            if healthy(client, limits).await? {
+                return Ok(());
+            }
+            clock.sleep(LOOK_EVERY).await?;
+        }
+        let message = ["The server does not answer within ", &decimal(timeout as u64), " ms."].concat();
+        Err(not_started(&message, "Raise timeoutMs, or start it by hand to see what it says."))
+    };
+    let end = async {
+        loop {
+            match process.next_piece().await? {
+                // What it says may hold secrets of the policy or the commands file.
+                Some(Piece::Text(..) | Piece::Bytes(..)) => {}
+                Some(Piece::Exit(exit)) if exit.code == 127 => {
+                    let suggestion = "Use a template that has agent-sandbox-server, or give the whole line in the option command.";
+                    return Err(not_started("The sandbox has no agent-sandbox-server.", suggestion));
+                }
+                Some(Piece::Exit(exit)) => {
+                    let code = decimal(exit.code.unsigned_abs().into());
+                    let message =
+                        ["The server ended at once with exit code ", if exit.code < 0 { "-" } else { "" }, &code, "."].concat();
+                    return Err(not_started(
+                        &message,
+                        "Check policy, preset and commands with agent-sandbox-server check-config in the sandbox.",
+                    ));
+                }
+                None => return Err(not_started("The connection to the server's process was lost.", "")),
+            }
+        }
+    };
+    first(looks, end).await
+}
+
+/// What the first of two gives.
+async fn first<T>(one: impl Future<Output = T>, other: impl Future<Output = T>) -> T {
+    let (mut one, mut other) = (Box::pin(one), Box::pin(other));
+    std::future::poll_fn(|context| match one.as_mut().poll(context) {
+        std::task::Poll::Pending => other.as_mut().poll(context),
+        ready => ready,
+    })
+    .await
+}
+
+async fn healthy(client: &JsValue, limits: &Limits) -> Result<bool> {
+    let answer = limits.guard.wait(JsFuture::from(is_healthy(client))).await?;
+    Ok(answer?.as_bool() == Some(true))
+}
+
+fn not_started(message: &str, suggestion: &str) -> Fault {
+    Thrown::new(Class::SandboxConnection, message).suggestion(suggestion).into()
+}

@@ -1,7 +1,9 @@
 import type { Suite } from "../support/suite.ts";
+import { cells } from "./cells.ts";
 import { commands } from "./commands.ts";
 import { errors } from "./errors.ts";
 import { files } from "./files.ts";
+import { interpreter } from "./interpreter.ts";
 import { lifecycle } from "./lifecycle.ts";
 import { page } from "./page.ts";
 import { reattach } from "./reattach.ts";
@@ -12,4 +14,18 @@ import { transfers } from "./transfers.ts";
 import { watch } from "./watch.ts";
 
 /** Every suite, in the order in which failures are easiest to read. */
-export const suites: Suite[] = [streams, commands, errors, time, page, terminal, reattach, files, transfers, watch, lifecycle];
+export const suites: Suite[] = [
+  streams,
+  commands,
+  errors,
+  time,
+  page,
+  terminal,
+  reattach,
+  files,
+  transfers,
+  cells,
+  interpreter,
+  watch,
+  lifecycle,
+];

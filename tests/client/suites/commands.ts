@@ -95,6 +95,27 @@ export const commands = suite("commands", (test) => {
     assert.lengthOf(calls, 0);
   });
 
+  test("a runtime whose web streams are no async iterables is enough", async (context) => {
+    const { prototype } = ReadableStream as unknown as { prototype: Record<symbol, unknown> };
+    const own = Object.getOwnPropertyDescriptor(prototype, Symbol.asyncIterator);
+    delete prototype[Symbol.asyncIterator];
+    try {
+      const { sandbox } = await fakeSandbox(context, (call) => {
+        if (ofStart(call)) return new Body([start(), data("stdout", "one"), end(), endOfStream()]);
+        return new Response(call.method === "GET" ? "content" : '[{"name":"f","path":"/f"}]');
+      });
+      const types: string[] = [];
+      for await (const { type } of sandbox.commands.stream("x")) types.push(type);
+      assert.deepEqual(types, ["stdout", "exit"]);
+      const content = await sandbox.files.read("f", { format: "stream" });
+      assert.equal(await new Response(content as ReadableStream<Uint8Array<ArrayBuffer>>).text(), "content");
+      await sandbox.files.upload(new Blob(["x"]).stream(), "f");
+      assert.equal(await (await sandbox.files.download("f")).text(), "content");
+    } finally {
+      if (own) Object.defineProperty(prototype, Symbol.asyncIterator, own);
+    }
+  });
+
   test("output that is wanted as bytes is bytes everywhere, also where it is no text", async (context) => {
     const pieces = [Uint8Array.of(0xff, 0xe2), Uint8Array.of(0x82), Uint8Array.of(0xac, 0)];
     const { sandbox } = await fakeSandbox(

@@ -143,8 +143,19 @@ async fn a_dead_kernel_is_reported_and_replaced() {
         assert_eq!(main_text(&events), "False");
     }
     // One that dies between cells is replaced too.
-    let dying = "import os, threading\nthreading.Timer(0.1, os._exit, [1]).start()\nos.getpid()";
-    gone(&main_text(&role.run(json!({ "code": dying, "context_id": id })).await)).await;
+    let gate = role.home().join("gate");
+    let dying = format!(
+        "
+import os, threading, time
+def die():
+    while not os.path.exists({gate:?}): time.sleep(0.01)
+    os._exit(1)
+threading.Thread(target=die).start()
+os.getpid()"
+    );
+    let kernel = main_text(&role.run(json!({ "code": dying, "context_id": id })).await);
+    std::fs::write(gate, "").expect("a file");
+    gone(&kernel).await;
     assert_eq!(main_text(&role.run(json!({ "code": "2", "context_id": id })).await), "2");
     let events = role.run(json!({ "code": "print('last words', flush=True)\nimport os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "context_id": id })).await;
     assert_eq!(names(&events), ["ContextRestarting"]);

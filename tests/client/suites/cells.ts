@@ -453,10 +453,9 @@ export const cells = suite("code cells", (test) => {
       assert.equal(printed.length, megabytes * 1024 * 1024);
       return performance.now() - before;
     };
-    await time(1);
-    const short = await time(4);
-    const long = await time(32);
-    assert.isBelow(long / short, 32, `4 MB: ${short} ms, 32 MB: ${long} ms; the square would be 64 times`);
+    const best = async (megabytes: number) => Math.min(await time(megabytes), await time(megabytes));
+    const [short, long] = [await best(4), await best(32)];
+    assert.isBelow(long / short, 20, `4 MB: ${short} ms, 32 MB: ${long} ms; the square would be 64 times`);
   });
 
   test("contexts are made, listed, restarted and removed", async (context) => {

@@ -5,7 +5,7 @@
 //! | `js/*.js` | the classes that callers hold: names of methods, names in answers, what is made of several calls |
 //! | [`call`] | one call of one endpoint, driven by the table in [`crate::protocol::server::endpoints`] |
 //! | [`events`] | endpoints that answer with a stream of events |
-//! | [`pty`] | a terminal over WebSocket |
+//! | [`pty`], [`typing`], [`pty_connection`], [`socket`] | a terminal over WebSocket |
 //! | [`sandbox`] | the server of a sandbox, and starting one |
 //!
 //! Callers make a `ServerClient` with `new`, before the module may be loaded: so that class is JavaScript, and [`ServerCore`] is made by it
@@ -15,9 +15,11 @@ mod call;
 mod events;
 mod fields;
 mod pty;
+mod pty_connection;
 mod refusal;
 mod sandbox;
 mod socket;
+mod typing;
 
 use crate::client::Client;
 use crate::error::{Fault, Result, invalid};

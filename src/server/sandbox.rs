@@ -14,6 +14,7 @@ use crate::transport::connect::Opening;
 use crate::transport::json::get;
 use crate::transport::limits::Limits;
 use js_sys::{JSON, Promise};
+use std::cell::RefCell;
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
@@ -41,6 +42,9 @@ const START_TIMEOUT: f64 = 30_000.0;
 
 /// The pause between two looks at the server's health, in ms.
 const LOOK_EVERY: f64 = 100.0;
+
+/// What lines of the launcher begin with.
+const LAUNCHER: &str = "agent-sandbox-server: ";
 
 /// Where a sandbox's server is.
 #[wasm_bindgen(skip_typescript)]
@@ -215,6 +219,8 @@ fn quoted(text: &str) -> String {
 
 /// Waits until the server answers.
 async fn until_healthy(process: &Rc<Process>, client: &JsValue, timeout: f64, limits: &Limits) -> Result<()> {
+    // What the launcher of a local sandbox says of itself. Whatever else is said may hold secrets of the policy or the commands file.
+    let said = RefCell::new(String::new());
     let looks = async {
         let clock = Limits::start(&CallOptions { signal: None, timeout: None })?;
         let started = crate::transport::runtime::now();
@@ -224,22 +230,26 @@ async fn until_healthy(process: &Rc<Process>, client: &JsValue, timeout: f64, li
             }
             clock.sleep(LOOK_EVERY).await?;
         }
-        let message = ["The server does not answer within ", &decimal(timeout as u64), " ms."].concat();
+        let message = ["The server does not answer within ", &decimal(timeout as u64), " ms", &said.borrow(), "."].concat();
         Err(not_started(&message, "Raise timeoutMs, or start it by hand to see what it says."))
     };
     let end = async {
         loop {
             match process.next_piece().await? {
-                // What it says may hold secrets of the policy or the commands file.
-                Some(Piece::Text(..) | Piece::Bytes(..)) => {}
+                Some(Piece::Text(_, text)) => {
+                    if let Some(words) = text.lines().filter_map(|line| line.strip_prefix(LAUNCHER)).next_back() {
+                        *said.borrow_mut() = [": ", words].concat();
+                    }
+                }
+                Some(Piece::Bytes(..)) => {}
                 Some(Piece::Exit(exit)) if exit.code == 127 => {
                     let suggestion = "Use a template that has agent-sandbox-server, or give the whole line in the option command.";
                     return Err(not_started("The sandbox has no agent-sandbox-server.", suggestion));
                 }
                 Some(Piece::Exit(exit)) => {
                     let code = decimal(exit.code.unsigned_abs().into());
-                    let message =
-                        ["The server ended at once with exit code ", if exit.code < 0 { "-" } else { "" }, &code, "."].concat();
+                    let sign = if exit.code < 0 { "-" } else { "" };
+                    let message = ["The server ended at once with exit code ", sign, &code, &said.borrow(), "."].concat();
                     return Err(not_started(
                         &message,
                         "Check policy, preset and commands with agent-sandbox-server check-config in the sandbox.",

@@ -1,13 +1,7 @@
-/** A local platform whose sandboxes have agent-sandbox-server. */
-import { execFileSync } from "node:child_process";
+/** A local platform whose sandboxes share one environment of agent-sandbox-server, made by the first that wants it. */
 import { dirname, join } from "node:path";
 import { type Platform, platformBinary, startPlatform } from "../../support/platform.ts";
 
-/** Starts a platform; the server's Python environment is made once beside the binary. */
-export async function platformWithServer(): Promise<Platform> {
-  const runtime = join(dirname(platformBinary()), "..", "runtime");
-  execFileSync(platformBinary(), ["prepare", "--server-only", "--runtime-dir", runtime], {
-    stdio: ["ignore", "ignore", "inherit"],
-  });
-  return startPlatform({ args: ["--runtime-dir", runtime] });
+export function platformWithServer(): Promise<Platform> {
+  return startPlatform({ args: ["--runtime-dir", join(dirname(platformBinary()), "..", "runtime")] });
 }

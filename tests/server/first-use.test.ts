@@ -10,7 +10,7 @@ import { rejected } from "./support/failures.ts";
 /** A platform with an empty runtime folder. */
 async function withPlatform(args: string[], run: (platform: Platform, create: () => Promise<Sandbox>) => Promise<void>) {
   const runtime = mkdtempSync(join(tmpdir(), "runtime-"));
-  const platform = await startPlatform({ args: ["--runtime-dir", runtime, ...args] });
+  const platform = await startPlatform({ args: ["--runtime-dir", runtime, ...args], env: { PIP_RETRIES: "0" } });
   const { apiUrl, sandboxUrl, apiKey } = platform.info;
   const sandboxes: Sandbox[] = [];
   try {

@@ -170,24 +170,27 @@ impl Inner {
         Ok(command)
     }
 
-    /// Runs the prepare role, hands on what it says, and gives the folder that it made. An error holds its last words.
+    /// Runs the prepare role, hands on what it says, and gives the folder that it made. An error holds what it said was wrong.
     async fn prepare(&self, arguments: &[&str], mut said: impl FnMut(&str)) -> anyhow::Result<PathBuf> {
         let mut child = self.command(arguments)?.spawn().context("cannot start the set-up")?;
         let stdout = child.stdout.take();
-        let mut last = String::new();
+        let mut wrong = String::new();
         if let Some(stderr) = child.stderr.take() {
             let mut lines = BufReader::new(stderr).lines();
             while let Ok(Some(line)) = lines.next_line().await {
                 tracing::info!("{line}");
                 said(&line);
-                last = line;
+                // A backtrace may follow.
+                if let Some(error) = line.strip_prefix("Error: ") {
+                    error.clone_into(&mut wrong);
+                }
             }
         }
         let mut folder = String::new();
         if let Some(mut stdout) = stdout {
             stdout.read_to_string(&mut folder).await?;
         }
-        anyhow::ensure!(child.wait().await?.success(), "{last}");
+        anyhow::ensure!(child.wait().await?.success(), "{wrong}");
         Ok(PathBuf::from(folder.trim_end()))
     }
 

@@ -20,6 +20,8 @@ export interface ServerOptions {
   /** Groups that are off unless named. */
   groups?: string[];
   env?: Record<string, string>;
+  /** The folder with its program. Default: that of an environment without Playwright. */
+  programs?: string;
   /** Whether the port for terminals is waited for. Default: unless a preset closes it. */
   terminals?: boolean;
 }
@@ -44,7 +46,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   const [port, ptyPort] = [await freePort(), await freePort()];
   const args = ["serve", "--host", "127.0.0.1", "--port", port, "--pty-port", ptyPort, "--base-dir", base, "--commands", commands];
   if (options.preset) args.push("--preset", options.preset);
-  const child = spawn(join(pythonPrograms(), "agent-sandbox-server"), args.map(String), {
+  const child = spawn(join(options.programs ?? pythonPrograms(), "agent-sandbox-server"), args.map(String), {
     cwd: base,
     stdio: ["ignore", "ignore", "pipe"],
     env: {

@@ -23,7 +23,8 @@ mod typing;
 
 use crate::client::Client;
 use crate::error::{Fault, Result, invalid};
-use crate::options::{Options, argument, set};
+use crate::options::{Options, argument, object, set};
+use crate::protocol::routing::{Form, form};
 use crate::protocol::server::endpoints::{Endpoint, endpoint, is_segment};
 use crate::target::{Target, promise};
 use js_sys::{Object, Promise};
@@ -74,20 +75,33 @@ impl Server {
         headers
     }
 
-    /// A copy for another token.
-    fn with_token(&self, token: Option<String>) -> Self {
-        Self {
-            client: self.client.clone(),
-            base: self.base.clone(),
-            query: self.query.clone(),
-            pty: self.pty.clone(),
-            token,
-            headers: self.headers.clone(),
-            timeout: self.timeout,
-            target: self.target.clone(),
-            routes_by_header: self.routes_by_header,
+    /// A server at these URLs, with what else callers choose: see [`ServerCore::new`].
+    fn new(client: Rc<Client>, urls: Urls, options: &Options, of: Option<(Rc<Target>, u16, u16)>) -> Result<Rc<Self>> {
+        let Urls { base, query, pty, pty_query } = urls;
+        let token = options.text("token")?.map(checked_token).transpose()?;
+        let headers: Headers = options.record("headers")?.unwrap_or_default().into_iter().collect();
+        if token.is_some() && headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization")) {
+            return Err(invalid(&["token and headers both name an authorization: give one of them."]));
         }
+        let timeout = Some(options.millis("timeoutMs")?.unwrap_or(TIMEOUT)).filter(|ms| *ms > 0.0);
+        let (target, routes_by_header) = match of {
+            Some((target, port, pty_port)) => {
+                let by_header = form(&target.sandbox_url) == Form::Headers;
+                (Some(target), by_header.then_some((port, pty_port)))
+            }
+            None => (None, None),
+        };
+        let pty = pty.map(|url| (url, pty_query));
+        Ok(Rc::new(Self { client, base, query, pty, token, headers, timeout, target, routes_by_header }))
     }
+}
+
+/// Where a server is. JavaScript has checked the URLs: they have no query and no slash at their end, and their queries follow apart.
+struct Urls {
+    base: String,
+    query: String,
+    pty: Option<String>,
+    pty_query: String,
 }
 
 /// The side of a `ServerClient` that makes requests.
@@ -96,31 +110,24 @@ pub struct ServerCore(Rc<Server>);
 
 #[wasm_bindgen]
 impl ServerCore {
-    /// `base` and `pty` are URLs without query and without a slash at their end, each followed by its query; JavaScript has checked them.
+    /// See [`Urls`].
     #[wasm_bindgen(constructor)]
     pub fn new(
         base: String,
         query: String,
-        pty: JsValue,
+        pty: Option<String>,
         pty_query: String,
         options: JsValue,
     ) -> core::result::Result<Self, JsValue> {
         Fault::throw((|| {
             let options = Options::new(options)?;
-            let given = |name: &str| options.get(name);
             // No cloud stands behind this client: a profile without a key, and no environment is read for it.
-            let provider = crate::options::object(&[("name", JsValue::from_str("server"))]);
-            let own = crate::options::object(&[
-                ("provider", provider.into()),
-                ("fetch", given("fetch")?),
-                ("logger", given("logger")?),
-                ("webSocket", given("webSocket")?),
-            ]);
+            let own = object(&[("provider", object(&[("name", JsValue::from_str("server"))]).into())]);
+            for name in ["fetch", "logger", "webSocket"] {
+                set(&own, name, &options.get(name)?);
+            }
             let client = Rc::new(Client::new(&Options::new(own.into())?)?);
-            let pty = pty.as_string().map(|url| (url, pty_query));
-            let (token, headers) = credentials(&options)?;
-            let timeout = timeout(&options)?;
-            Ok(Self(Rc::new(Server { client, base, query, pty, token, headers, timeout, target: None, routes_by_header: None })))
+            Ok(Self(Server::new(client, Urls { base, query, pty, pty_query }, &options, None)?))
         })())
     }
 
@@ -149,37 +156,14 @@ impl ServerCore {
             pty::attach(server, session, &Options::new(options)?).await
         })
     }
-
-    #[wasm_bindgen(js_name = withToken)]
-    pub fn with_token(&self, token: JsValue) -> core::result::Result<Self, JsValue> {
-        Fault::throw((|| {
-            let token =
-                if token.is_undefined() || token.is_null() { None } else { Some(checked_token(argument("token", &token)?)?) };
-            Ok(Self(Rc::new(self.0.with_token(token))))
-        })())
-    }
 }
 
 fn known(id: &str) -> Result<&'static Endpoint> {
     endpoint(id).ok_or_else(|| invalid(&["There is no endpoint ", id, "."]))
 }
 
-fn timeout(options: &Options) -> Result<Option<f64>> {
-    Ok(Some(options.millis("timeoutMs")?.unwrap_or(TIMEOUT)).filter(|ms| *ms > 0.0))
-}
-
 /// Names and values of headers.
 type Headers = Vec<(String, String)>;
-
-/// The token and the further headers.
-fn credentials(options: &Options) -> Result<(Option<String>, Headers)> {
-    let token = options.text("token")?.map(checked_token).transpose()?;
-    let headers: Headers = options.record("headers")?.unwrap_or_default().into_iter().collect();
-    if token.is_some() && headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization")) {
-        return Err(invalid(&["token and headers both name an authorization: give one of them."]));
-    }
-    Ok((token, headers))
-}
 
 /// # Errors
 /// E0001 for a token that no header can carry. It does not repeat the token.

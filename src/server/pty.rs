@@ -162,7 +162,9 @@ impl Connection {
                 let error = Thrown::new(Class::SandboxConnection, message);
                 return Some(
                     error
-                        .suggestion("Check that the server runs and that ptyUrl leads to its port for terminals, then attach again.")
+                        .suggestion(
+                            "Check that the server runs and that ptyUrl leads to its port for terminals, then attach again.",
+                        )
                         .build(),
                 );
             }

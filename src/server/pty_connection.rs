@@ -168,9 +168,7 @@ fn not_seen(stop: &Guard, ms: f64) -> JsValue {
         return Thrown::new(Class::Execution, "The terminal ended before the text appeared.").build();
     }
     let message = ["The text did not appear within ", &decimal(ms as u64), " ms."].concat();
-    Thrown::new(Class::CommandTimeout, &message)
-        .suggestion("Raise timeoutMs, or look at the output with receive().")
-        .build()
+    Thrown::new(Class::CommandTimeout, &message).suggestion("Raise timeoutMs, or look at the output with receive().").build()
 }
 
 /// A connection's messages as a stream. Giving it up leaves the connection as it is.

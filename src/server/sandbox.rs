@@ -1,13 +1,13 @@
 //! The SandboxServer of a sandbox, and starting one in it.
 
-use super::{Server, ServerCore, credentials, timeout};
+use super::{Server, ServerCore, Urls};
 use crate::commands::{envs, open_process};
 use crate::error::{Fault, Result, Thrown, invalid};
 use crate::options::{CallOptions, Options, port};
 use crate::process::{Output, Piece, Process, kill_later};
 use crate::protocol::failure::Class;
 use crate::protocol::requests::Start;
-use crate::protocol::routing::{Form, decimal, form, url};
+use crate::protocol::routing::{decimal, url};
 use crate::sandbox::Sandbox;
 use crate::target::{Target, promise};
 use crate::transport::connect::Opening;
@@ -61,25 +61,14 @@ impl ServerOrigin {
         &self,
         base: String,
         query: String,
-        pty: String,
+        pty: Option<String>,
         pty_query: String,
         options: JsValue,
     ) -> core::result::Result<ServerCore, JsValue> {
         Fault::throw((|| {
-            let options = Options::new(options)?;
-            let (token, headers) = credentials(&options)?;
-            let by_header = form(&self.target.sandbox_url) == Form::Headers;
-            Ok(ServerCore(Rc::new(Server {
-                client: self.target.client.clone(),
-                base,
-                query,
-                pty: Some((pty, pty_query)),
-                token,
-                headers,
-                timeout: timeout(&options)?,
-                target: Some(self.target.clone()),
-                routes_by_header: by_header.then_some((self.port, self.pty_port)),
-            })))
+            let of = (self.target.clone(), self.port, self.pty_port);
+            let urls = Urls { base, query, pty, pty_query };
+            Ok(ServerCore(Server::new(self.target.client.clone(), urls, &Options::new(options)?, Some(of))?))
         })())
     }
 }

@@ -137,7 +137,7 @@ describe("with a real browser", () => {
     ],
     [
       "click",
-      ({ browser }) => browser.click("html", { timeoutMs: 20_000 }),
+      ({ browser }) => browser.click("html", { timeoutMs: 20_000, requestTimeoutMs: 60_000 }),
       (done) => expect(done).toEqual({ clicked: true, selector: "html" }),
       ({ browser }) => browser.type("html", "x"),
     ],
@@ -149,7 +149,7 @@ describe("with a real browser", () => {
     ],
     [
       "evaluate",
-      ({ browser }) => browser.evaluate("[1 + 1, NaN, undefined, 'ü']"),
+      ({ browser }) => browser.evaluate("[1 + 1, NaN, undefined, 'ü']", { requestTimeoutMs: 60_000 }),
       (result) => expect(result).toEqual([2, Number.NaN, null, "ü"]),
       ({ browser }) => browser.pdf(),
     ],
@@ -174,7 +174,11 @@ describe("with a real browser", () => {
     await using server = await startServer(browser.options);
     const client = server.client({ timeoutMs: 60_000 });
     const url = `http://page.test:${new URL(pages.url).port}/`;
-    expect(await client.browser.navigate(url, { waitUntil: "load" })).toEqual({ url, title: "Seite", status: 200 });
+    expect(await client.browser.navigate(url, { waitUntil: "load", requestTimeoutMs: 60_000 })).toEqual({
+      url,
+      title: "Seite",
+      status: 200,
+    });
     expect((await client.browser.console())[0]).toMatchObject({ type: "log", text: "hallo" });
     await rejected(client.browser.navigate(url), ServerAPIError, { statusCode: 500 });
     await pages.close();
@@ -182,8 +186,12 @@ describe("with a real browser", () => {
 
   test("what is not there is an error of its own kind", async () => {
     await using one = await startServer(browser.options);
-    await rejected(one.client().browser.click("#none", { timeoutMs: 100 }), CommandTimeoutError, { code: "E3001" });
+    await rejected(one.client().browser.click("#none", { timeoutMs: 100, requestTimeoutMs: 60_000 }), CommandTimeoutError, {
+      code: "E3001",
+    });
     await using other = await startServer(browser.options);
-    await rejected(other.client().browser.screenshot({ selector: "#none" }), ServerAPIError, { statusCode: 404 });
+    await rejected(other.client().browser.screenshot({ selector: "#none", requestTimeoutMs: 60_000 }), ServerAPIError, {
+      statusCode: 404,
+    });
   });
 });

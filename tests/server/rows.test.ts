@@ -10,8 +10,7 @@ const ROWS: Record<string, string> = {
     "ENDPOINT_METHODS baseUrl files process pty system devtools browser commands capabilities health discover forgetDiscovery check withToken close [Symbol.asyncDispose]",
   ServerFiles:
     "list stat exists mkdir delete move search archive watch watchFor upload download readText uploadFile downloadFile uploadLegacy downloadLegacy",
-  ServerProcesses:
-    "shell shellStream runStream start list get signal terminate kill sendStdin closeStdin output follow wait",
+  ServerProcesses: "shell shellStream runStream start list get signal terminate kill sendStdin closeStdin output follow wait",
   ServerPty: "create list get resize delete connect",
   PtyConnection:
     "sessionId pid isConnected closed send sendBytes resize signal receive expect close [Symbol.asyncIterator] [Symbol.asyncDispose]",

@@ -44,9 +44,7 @@ pub enum RuntimeError {
     #[error("Python's venv module is needed: apt-get install python3-venv")]
     NoVenv,
     /// pip failed.
-    #[error(
-        "Python packages could not be installed: {reason}. Is the package index reachable? --pip-index and --ca-file set it"
-    )]
+    #[error("Python packages could not be installed: {reason}. Is the package index reachable? --pip-index and --ca-file set it")]
     Pip {
         /// pip's own last words, without addresses that may hold secrets.
         reason: String,

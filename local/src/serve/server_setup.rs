@@ -16,13 +16,8 @@ pub async fn make_when_wanted<F>(folder: &ServerFolder, mut make: impl FnMut() -
 where
     F: Future<Output = anyhow::Result<()>>,
 {
-    let inotify = Inotify::init()?;
-    inotify.watches().add(folder.launcher(), WatchMask::OPEN)?;
-    let mut opened = inotify.into_event_stream([0; 1024])?;
     while !folder.is_complete() {
-        if opened.next().await.transpose()?.is_none() {
-            break;
-        }
+        opened(folder).await?;
         folder.say("setting it up on this machine for the first time");
         if let Err(error) = make().await {
             tracing::error!("{error:#}");
@@ -30,4 +25,11 @@ where
         }
     }
     Ok(())
+}
+
+/// Waits until a launcher is started. Each wait is a watch of its own: those that started during an attempt have been told how it ended.
+async fn opened(folder: &ServerFolder) -> std::io::Result<()> {
+    let inotify = Inotify::init()?;
+    inotify.watches().add(folder.launcher(), WatchMask::OPEN)?;
+    inotify.into_event_stream([0; 1024])?.next().await.transpose().map(|_| ())
 }

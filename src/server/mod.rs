@@ -24,7 +24,6 @@ mod typing;
 use crate::client::Client;
 use crate::error::{Fault, Result, invalid};
 use crate::options::{Options, argument, object, set};
-use crate::protocol::routing::{Form, form};
 use crate::protocol::server::endpoints::{Endpoint, endpoint, is_segment};
 use crate::target::{Target, promise};
 use js_sys::{Object, Promise};
@@ -49,23 +48,16 @@ pub struct Server {
     headers: Headers,
     /// In ms; `None` for no limit.
     timeout: Option<f64>,
-    /// The sandbox that it runs in, when it is one of ours.
-    target: Option<Rc<Target>>,
-    /// Whether the port is the sandbox's to name, by a header.
-    routes_by_header: Option<(u16, u16)>,
+    /// The sandbox that it runs in, when it is one of ours, with its port and that of terminals.
+    of: Option<(Rc<Target>, u16, u16)>,
 }
 
 impl Server {
     fn headers(&self, port_of_pty: bool) -> Object {
-        let headers = Object::new();
-        if let (Some(target), Some((port, pty_port))) = (&self.target, self.routes_by_header) {
-            js_sys::Object::assign(&headers, &target.routing_headers(if port_of_pty { pty_port } else { port }));
-        }
-        if let Some(target) = &self.target
-            && let Some(token) = &target.traffic_token
-        {
-            set(&headers, &target.client.traffic_header, &JsValue::from_str(token));
-        }
+        let headers = match &self.of {
+            Some((target, port, pty_port)) => target.port_headers(if port_of_pty { *pty_port } else { *port }),
+            None => Object::new(),
+        };
         for (name, value) in &self.headers {
             set(&headers, name, &JsValue::from_str(value));
         }
@@ -84,15 +76,8 @@ impl Server {
             return Err(invalid(&["token and headers both name an authorization: give one of them."]));
         }
         let timeout = Some(options.millis("timeoutMs")?.unwrap_or(TIMEOUT)).filter(|ms| *ms > 0.0);
-        let (target, routes_by_header) = match of {
-            Some((target, port, pty_port)) => {
-                let by_header = form(&target.sandbox_url) == Form::Headers;
-                (Some(target), by_header.then_some((port, pty_port)))
-            }
-            None => (None, None),
-        };
         let pty = pty.map(|url| (url, pty_query));
-        Ok(Rc::new(Self { client, base, query, pty, token, headers, timeout, target, routes_by_header }))
+        Ok(Rc::new(Self { client, base, query, pty, token, headers, timeout, of }))
     }
 }
 

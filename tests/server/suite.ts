@@ -65,8 +65,14 @@ export const tests: Record<string, (context: Context) => Promise<void>> = {
       ]);
       const again = await fails(sandbox.startServer());
       assert.isTrue(again instanceof sdk.SandboxConnectionError);
-      const other = await sandbox.startServer({ port: 9100, ptyPort: 9101, policy: "read-only", token: "secret", wait: false });
-      assert.notEqual(other, server);
+      const ports = { port: 9100, ptyPort: 9101 };
+      const other = await sandbox.startServer({ ...ports, policy: "read-only", token: "secret", envs: { GREETING: "hallo" } });
+      assert.equal((await other.discover()).preset, "read-only");
+      assert.deepEqual(await other.system.env(["GREETING"]), { GREETING: "hallo" });
+      assert.isTrue((await fails(other.process.shell("true"))) instanceof sdk.EndpointNotAvailableError);
+      assert.isTrue((await fails(sandbox.serverAt(ports).system.info())) instanceof sdk.ServerAuthError);
+      const unasked = await sandbox.startServer({ port: 9200, ptyPort: 9201, wait: false });
+      while (!(await unasked.health()));
     }),
 
   "a server with a token, a policy and limits says no in a way that can be read": (context) =>

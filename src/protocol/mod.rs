@@ -5,6 +5,7 @@
 
 pub mod base64;
 pub mod connect;
+pub mod control;
 pub mod envelope;
 pub mod events;
 pub mod failure;

@@ -1,4 +1,5 @@
 import type { Suite } from "../support/suite.ts";
+import { control } from "./control.ts";
 import { errors } from "./errors.ts";
 import { files } from "./files.ts";
 import { lifecycle } from "./lifecycle.ts";
@@ -9,4 +10,4 @@ import { time } from "./time.ts";
 import { watch } from "./watch.ts";
 
 /** Every suite, in the order in which failures are easiest to read. */
-export const suites: Suite[] = [streams, errors, time, page, terminal, files, watch, lifecycle];
+export const suites: Suite[] = [streams, errors, control, time, page, terminal, files, watch, lifecycle];

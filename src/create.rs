@@ -6,6 +6,7 @@ use crate::error::{Answer, Fault, Result, Thrown};
 use crate::options::{CallOptions, LIFECYCLE_TIMEOUT, Options, REQUEST_TIMEOUT, lifetime, no_nul, object, set};
 use crate::protocol::control::{CREATION, Clouds};
 use crate::protocol::failure::{Class, Doing, short_message};
+use crate::protocol::routing::ENVD_PORT;
 use crate::sandbox::{Sandbox, health};
 use crate::target::{Target, Work, control};
 use crate::transport::guard::{Guard, Listener};
@@ -196,7 +197,7 @@ async fn ready(target: &Rc<Target>, limits: &Limits) -> core::result::Result<(),
 async fn healthy(target: &Target, limits: &Limits) -> Result<()> {
     let mut silent_since = None;
     loop {
-        let silence = match health(target, false, limits).await {
+        let silence = match health(target, ENVD_PORT, false, limits).await {
             Ok(()) => return Ok(()),
             Err(fault @ Fault::Thrown(_)) => return Err(fault),
             // An answer that is not a gateway's is envd's.

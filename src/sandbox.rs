@@ -1,6 +1,7 @@
 //! Sandboxes: making, finding, keeping and ending them.
 
 use crate::client::Client;
+use crate::code::Code;
 use crate::commands::Commands;
 use crate::control::{Subject, make, sandbox_info};
 use crate::create::create;
@@ -11,7 +12,7 @@ use crate::options::{LIFECYCLE_TIMEOUT, Options, argument, lifetime, object, san
 use crate::paginator::Paginator;
 use crate::protocol::control::Clouds;
 use crate::protocol::failure::{Class, Doing};
-use crate::protocol::routing::encode;
+use crate::protocol::routing::{self, ENVD_PORT, encode};
 use crate::pty::Pty;
 use crate::stream::disposable;
 use crate::target::{Target, control, gone, promise};
@@ -32,6 +33,7 @@ pub struct Sandbox {
     /// Whether disposal ends the sandbox: this handle made it.
     owned: Cell<bool>,
     capabilities: JsValue,
+    code: JsValue,
     commands: JsValue,
     files: JsValue,
     pty: JsValue,
@@ -49,6 +51,7 @@ impl Sandbox {
             capabilities.add(&JsValue::from_str(ability));
         }
         let sandbox = Self {
+            code: Code::new(target.clone(), capabilities.clone()).into(),
             commands: Commands::new(target.clone()).into(),
             files: Files::new(target.clone()).into(),
             pty: Pty::new(target.clone()).into(),
@@ -179,6 +182,11 @@ impl Sandbox {
     }
 
     #[wasm_bindgen(getter)]
+    pub fn code(&self) -> JsValue {
+        self.code.clone()
+    }
+
+    #[wasm_bindgen(getter)]
     pub fn commands(&self) -> JsValue {
         self.commands.clone()
     }
@@ -263,15 +271,15 @@ pub fn described(reply: &Reply) -> Result<JsValue> {
     }
 }
 
-/// Asks envd whether it runs.
-pub async fn health(target: &Target, repeatable: bool, limits: &Limits) -> Result<()> {
+/// Asks what stands behind a port whether it is well.
+pub async fn health(target: &Target, port: u16, repeatable: bool, limits: &Limits) -> Result<()> {
     let request = Request {
         doing: Doing::Health,
         method: "GET",
-        base: target.envd_url(),
+        base: &routing::url(&target.sandbox_url, &target.id, port),
         path: "/health",
         query: "",
-        headers: target.routing_headers(crate::protocol::routing::ENVD_PORT),
+        headers: target.port_headers(port),
         body: JsValue::UNDEFINED,
         repeatable,
         fresh: false,
@@ -294,7 +302,7 @@ pub async fn is_running(target: &Target, limits: &Limits) -> Result<bool> {
             Err(fault) => return Err(fault),
         }
     }
-    match health(target, true, limits).await {
+    match health(target, ENVD_PORT, true, limits).await {
         Ok(()) => Ok(true),
         Err(Fault::Answer(answer)) if answer.gateway.is_some() => Ok(false),
         Err(fault @ Fault::Thrown(_)) => Err(fault),

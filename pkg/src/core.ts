@@ -2,7 +2,7 @@
 //
 // The classes themselves are exported, not stand-ins, so that `instanceof` holds. Their statics are replaced in place by ones that wait for
 // the module, and the calls at the control plane, which are one method of the module, get their names here.
-import { Commands, Files, Network, Pty, PtyConnection, Sandbox, ServerCore, TerminalSession } from "./agent_sandbox_web.js";
+import { Code, Commands, Files, Network, Pty, PtyConnection, Sandbox, ServerCore, TerminalSession } from "./agent_sandbox_web.js";
 import { init, setDefaultSource } from "./loading.js";
 import { SandboxPaginator, SnapshotPaginator } from "./paginator.js";
 import { bindServer, bindTerminals } from "./snippets/src/server/js/client.js";
@@ -10,7 +10,7 @@ import { bindServer, bindTerminals } from "./snippets/src/server/js/client.js";
 export { Sandbox as AsyncSandbox } from "./agent_sandbox_web.js";
 export * from "./errors.js";
 export * from "./server.js";
-export { Commands, Files, init, Network, Pty, Sandbox, SandboxPaginator, SnapshotPaginator, TerminalSession };
+export { Code, Commands, Files, init, Network, Pty, Sandbox, SandboxPaginator, SnapshotPaginator, TerminalSession };
 /** The states of a sandbox, by name. */
 export const SandboxStatus = {
   CREATING: "creating",
@@ -108,19 +108,20 @@ define("list", paginated(SandboxPaginator, list));
 define("listSnapshots", paginated(SnapshotPaginator, listSnapshots));
 define("listSnapshots", paginated(SnapshotPaginator, snapshotsHere), Sandbox.prototype);
 
-/** Methods of a sandbox that are those of one of its parts. */
-const FORWARDED: [string, "files" | "network"][] = [
+/** Methods of a sandbox that are those of one of its parts, there by another name if one stands here. */
+const FORWARDED: [string, "code" | "files" | "network", string?][] = [
+  ["runCode", "code", "run"],
   ["getHost", "network"],
   ["getUrl", "network"],
   ["downloadUrl", "files"],
   ["uploadUrl", "files"],
 ];
 
-for (const [name, part] of FORWARDED) {
+for (const [name, part, inPart = name] of FORWARDED) {
   define(
     name,
     function (this: Record<string, Record<string, Method>>, ...args) {
-      return this[part]?.[name]?.(...args);
+      return this[part]?.[inPart]?.(...args);
     },
     Sandbox.prototype,
   );
@@ -141,6 +142,7 @@ for (const [prototype, alias, name] of ALIASES) {
 const SHOWN: [{ prototype: object }, string, (of: never) => object][] = [
   [Sandbox, "Sandbox", ({ sandboxId, status, info }: Sandbox) => ({ sandboxId, status, template: info.template })],
   [TerminalSession, "TerminalSession", ({ pid }: TerminalSession) => ({ pid })],
+  [Code, "Code", () => ({})],
   [Commands, "Commands", () => ({})],
   [Files, "Files", () => ({})],
   [Network, "Network", () => ({})],

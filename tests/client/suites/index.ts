@@ -1,7 +1,9 @@
 import type { Suite } from "../support/suite.ts";
+import { cells } from "./cells.ts";
 import { control } from "./control.ts";
 import { errors } from "./errors.ts";
 import { files } from "./files.ts";
+import { interpreter } from "./interpreter.ts";
 import { lifecycle } from "./lifecycle.ts";
 import { page } from "./page.ts";
 import { streams } from "./streams.ts";
@@ -10,4 +12,16 @@ import { time } from "./time.ts";
 import { watch } from "./watch.ts";
 
 /** Every suite, in the order in which failures are easiest to read. */
-export const suites: Suite[] = [streams, errors, control, time, page, terminal, files, watch, lifecycle];
+export const suites: Suite[] = [
+  streams,
+  errors,
+  control,
+  time,
+  page,
+  terminal,
+  files,
+  cells,
+  interpreter,
+  watch,
+  lifecycle,
+];

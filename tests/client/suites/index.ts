@@ -12,16 +12,4 @@ import { time } from "./time.ts";
 import { watch } from "./watch.ts";
 
 /** Every suite, in the order in which failures are easiest to read. */
-export const suites: Suite[] = [
-  streams,
-  errors,
-  control,
-  time,
-  page,
-  terminal,
-  files,
-  cells,
-  interpreter,
-  watch,
-  lifecycle,
-];
+export const suites: Suite[] = [streams, errors, control, time, page, terminal, files, cells, interpreter, watch, lifecycle];

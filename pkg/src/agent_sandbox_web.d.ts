@@ -2,7 +2,15 @@
 
 export { Code } from "../../src/code.d.ts";
 export { PtyConnection } from "../../src/server/types.d.ts";
-export { Commands, Files, Network, Pty, Sandbox, SandboxPaginator, TerminalSession } from "../../src/types.d.ts";
+export { Commands, Files, Network, Pty, Sandbox, TerminalSession } from "../../src/types.d.ts";
+
+/** Pages, of whatever they are asked for. */
+export class Paginator {
+  private constructor();
+  readonly hasNext: boolean;
+  readonly nextToken: string | undefined;
+  nextItems<T>(options: unknown): Promise<T[]>;
+}
 
 /** The side of a `ServerClient` that makes requests. */
 export class ServerCore {

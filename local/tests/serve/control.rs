@@ -100,7 +100,8 @@ async fn bad_requests_say_what_is_wrong() {
         (json!({"templateID": "base", "timeout": 0}), 400, "Timeout must be greater than 0"),
         (json!({"templateID": "base", "timeout": 86_401}), 400, "86400"),
         (json!({"templateID": "nope"}), 404, "nope"),
-        (json!({"templateID": "base", "autoPause": true}), 400, "autoPause"),
+        (json!({"templateID": "base", "autoPauseMemory": false}), 400, "autoPause"),
+        (json!({"templateID": "../base"}), 400, "templateID"),
         (json!({"templateID": "base", "volumeMounts": [{"name": "a", "path": "/a"}]}), 400, "volumeMounts"),
         (json!({"templateID": "base", "network": {"allowOut": ["1.1.1.1"]}}), 400, "allowOut"),
     ] {
@@ -117,7 +118,9 @@ async fn bad_requests_say_what_is_wrong() {
         ("GET", "/sandboxes/iunknown-client", 404),
         ("PATCH", "/sandboxes", 405),
         ("GET", "/sandboxes/iunknown/nonsense", 404),
-        ("POST", "/sandboxes/iunknown/pause", 501),
+        ("POST", "/sandboxes/iunknown/pause", 404),
+        ("POST", "/sandboxes/../pause", 400),
+        ("POST", "/sandboxes/%2e%2e/pause", 400),
         ("GET", "/snapshots", 501),
         ("GET", "/nothing", 404),
     ] {
@@ -163,8 +166,7 @@ async fn timeouts_are_set_extended_and_kept() {
 async fn a_sandbox_whose_processes_end_is_gone() {
     let platform = Platform::start();
     let sandbox = platform.sandbox().await;
-    // The command's own stream breaks off with envd.
-    drop(sandbox.start("kill -9 $PPID").open().await);
+    platform.kill_first_process_of(&sandbox);
     until("the end of a sandbox without envd", || platform.sandbox_folders().is_empty()).await;
     assert_eq!(platform.api("GET", &format!("/sandboxes/{}", sandbox.id)).send().await.status, 404);
 }

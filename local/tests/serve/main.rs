@@ -2,8 +2,10 @@
 
 mod console;
 mod control;
+mod copies;
 mod ending;
 mod gateway;
+mod lifecycle;
 mod origins;
 mod start;
 mod streams;

@@ -6,15 +6,21 @@
 //! whoever started it is still that user to the kernel. Without walls (`--isolation none`) envd runs as the platform's user.
 
 mod bwrap;
+mod cgroup;
 mod etc;
+mod freeze;
 mod jail;
 mod network;
 mod owner;
 mod process;
 mod routes;
+mod tree;
 mod unwalled;
 
+pub use cgroup::remove_stale as remove_stale_group;
+pub use etc::furnish;
 pub use jail::Jail;
+pub use network::tool;
 pub use process::{Step, prepare, seal_descriptors};
 
 use super::data::{DataDir, Folders};
@@ -49,7 +55,7 @@ pub enum Walls {
 pub struct Launch<'a> {
     /// The sandbox's id; its host name inside.
     pub id: &'a str,
-    /// Its folders, made by [`DataDir::create`] for the owner that [`Walls::owner`] named.
+    /// Its folders, made by [`DataDir::create`] and [`Folders::renew`] for the owner that [`Walls::owner`] named.
     pub folders: &'a Folders,
     /// That owner.
     pub owner: Option<u32>,
@@ -107,6 +113,11 @@ impl Walls {
             Self::Bwrap(bwrap) => bwrap.owner(),
             Self::None => None,
         }
+    }
+
+    /// Whether a sandbox can be kept from the internet.
+    pub fn cut_network(&self) -> bool {
+        matches!(self, Self::Bwrap(_))
     }
 
     /// The user inside who runs what names no user, and where it starts.

@@ -19,9 +19,10 @@ const COMPLETE: &str = "agent-sandbox-complete";
 /// Where the runtime lies inside the walls.
 const INSIDE: &str = "/opt/agent-sandbox";
 
-/// What is needed beyond the packages, in megabytes and minutes, as measured; said before the first use.
-const SIZE_MB: u32 = 600;
-const USUAL_MINUTES: &str = "1 to 4 minutes";
+/// What the packages need, in megabytes and minutes, as measured; said before the first use.
+pub const SIZE_MB: u32 = 600;
+/// See [`SIZE_MB`].
+pub const USUAL_MINUTES: &str = "1 to 4";
 
 /// The host's settings.
 #[derive(Debug, Clone, Default)]
@@ -88,12 +89,27 @@ pub struct Layout {
     pub variables: Vec<(String, String)>,
 }
 
+/// How many packages are installed.
+pub fn package_count() -> usize {
+    packages_in(REQUIREMENTS)
+}
+
+fn packages_in(requirements: &str) -> usize {
+    requirements.lines().filter(|line| line.contains("==")).count()
+}
+
+/// Whether the runtime is in `folder` and complete.
+///
+/// # Errors
+/// When the machine's Python is missing or too old.
+pub fn is_made(folder: &Path) -> Result<bool, RuntimeError> {
+    Ok(Runtime::of(folder, Options::default())?.is_complete())
+}
+
 /// Finds the runtime in `folder`, or makes it there, telling `progress` what happens, a line at a time. Blocks for minutes the first
 /// time; a second caller waits for the first.
 pub fn ensure(folder: &Path, options: &Options, progress: &mut dyn FnMut(&str)) -> Result<Runtime, RuntimeError> {
-    let version = python_version()?;
-    let python_env = folder.join(format!("python-{}", fingerprint(&version, REQUIREMENTS)));
-    let runtime = Runtime::new(python_env, options.clone());
+    let runtime = Runtime::of(folder, options.clone())?;
     if runtime.is_complete() {
         return Ok(runtime);
     }
@@ -114,6 +130,12 @@ impl Runtime {
     /// The runtime whose Python environment is in `python_env`, as [`ensure`] has made it.
     pub fn new(python_env: PathBuf, options: Options) -> Runtime {
         Runtime { python_env, options }
+    }
+
+    /// The runtime that belongs into `folder` by the version of the machine's Python and by the packages.
+    fn of(folder: &Path, options: Options) -> Result<Runtime, RuntimeError> {
+        let version = python_version()?;
+        Ok(Runtime::new(folder.join(format!("python-{}", fingerprint(&version, REQUIREMENTS))), options))
     }
 
     /// The folder of the shared Python environment on the host.
@@ -165,7 +187,9 @@ impl Runtime {
     fn make(&self, progress: &mut dyn FnMut(&str)) -> Result<(), RuntimeError> {
         let failed = |source| RuntimeError::Io { folder: self.python_env.clone(), source };
         progress(&format!(
-            "First use of code cells: making a Python environment in {} (about {SIZE_MB} MB, usually {USUAL_MINUTES}, once)",
+            "First use of code cells: making a Python environment of {} packages in {} (about {SIZE_MB} MB, usually {USUAL_MINUTES} \
+             minutes, once)",
+            package_count(),
             self.python_env.display()
         ));
         make_environment(&self.python_env)?;
@@ -220,7 +244,7 @@ pub fn install(environment: &Path, packages: &str, options: &Options, progress: 
             String::from_utf8_lossy(&text).into_owned()
         })
     });
-    let total = packages.lines().filter(|line| line.contains("==")).count();
+    let total = packages_in(packages);
     let mut collected = 0;
     for line in child.stdout.take().into_iter().flat_map(|stdout| BufReader::new(stdout).lines().map_while(Result::ok)) {
         if let Some(package) = line.strip_prefix("Collecting ") {

@@ -263,7 +263,9 @@ export class ConsoleNewSandbox extends LitElement {
           await this.ask();
           const { state, detail = "" } = this.codeCells ?? {};
           if (state === "failed") {
-            throw new ExplainedError("Code cells could not be set up", plainName(detail), "The platform's log has more.", { cause: error });
+            throw new ExplainedError("Code cells could not be set up", plainName(detail), "The platform's log has more.", {
+              cause: error,
+            });
           }
           if (state !== "making") throw error;
         }

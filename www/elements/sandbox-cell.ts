@@ -7,10 +7,10 @@ import { cellStyles } from "./cell-styles.js";
 import { duration } from "./format.js";
 import { icon } from "./icons.js";
 import { languageOf } from "./language.js";
-import { plainName } from "./names.js";
 import type { Cell } from "./notebook/cell.js";
 import type { CellEditor, CellEditorHooks } from "./notebook/cell-engine.js";
 import type { CellOutput, ErrorOutput } from "./notebook/outputs.js";
+import { readableTraceback } from "./notebook/traceback.js";
 import type { SandboxOutput } from "./sandbox-output.js";
 import { base } from "./styles.js";
 import "./sandbox-error.js";
@@ -72,7 +72,7 @@ export class SandboxCell extends LitElement {
   }
 
   /** Puts the cursor into the cell. */
-  override focus(at?: "start" | "end") {
+  focusAt(at?: "start" | "end") {
     if (this.reading) this.renderRoot.querySelector<HTMLElement>(".read")?.focus();
     else void this.load().then(() => this.editor?.focus(at));
   }
@@ -235,7 +235,7 @@ export class SandboxCell extends LitElement {
     event.preventDefault();
     this.cell.editing = true;
     this.requestUpdate();
-    void this.updateComplete.then(() => this.focus("end"));
+    void this.updateComplete.then(() => this.focusAt("end"));
   };
 
   private keepTime() {
@@ -271,7 +271,7 @@ function traceback(error: ErrorOutput): OutputLines {
   let lines = tracebacks.get(error);
   if (!lines) {
     lines = new OutputLines(KEPT_TRACEBACK_LINES);
-    lines.write(error.traceback || plainName([error.name, error.value].filter(Boolean).join(": ")));
+    lines.write(readableTraceback(error));
     tracebacks.set(error, lines);
   }
   return lines;

@@ -191,8 +191,7 @@ export class SandboxConsole extends LitElement {
     if (step !== undefined) {
       this.view = views[(views.indexOf(shown) + step + views.length) % views.length] ?? "command";
       if (this.view === "notebook") void this.loadNotebook();
-    }
-    else if (event.key === "Delete" && typeof shown === "number") this.closeTerminal(shown);
+    } else if (event.key === "Delete" && typeof shown === "number") this.closeTerminal(shown);
     else return;
     event.preventDefault();
     void this.updateComplete.then(() => this.renderRoot.querySelector<HTMLElement>("[role=tab][aria-selected=true]")?.focus());

@@ -52,7 +52,8 @@ export class SandboxJson extends LitElement {
 
   private renderValue(key: string, value: unknown, path: string, depth: number): TemplateResult {
     const name = key === "" ? nothing : html`<span class="key">${key}</span>: `;
-    if (typeof value !== "object" || value === null) return html`<div class=${depth === 0 ? "" : "leaf"}>${name}${leaf(value)}</div>`;
+    if (typeof value !== "object" || value === null)
+      return html`<div class=${depth === 0 ? "" : "leaf"}>${name}${leaf(value)}</div>`;
     const members = Object.entries(value);
     const size = Array.isArray(value) ? `[${members.length}]` : `{${members.length}}`;
     const open = this.open.get(path) ?? (depth < OPEN_DEPTH && members.length <= PART);

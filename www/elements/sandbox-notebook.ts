@@ -52,8 +52,6 @@ export class SandboxNotebook extends LitElement {
   @query("input[type=file]") private chooser!: HTMLInputElement;
   private runner: Runner | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
-  /** The cell that had the cursor last. */
-  private current: Cell | undefined;
 
   override connectedCallback() {
     super.connectedCallback();
@@ -75,7 +73,7 @@ export class SandboxNotebook extends LitElement {
     return html`
       ${this.renderToolbar()}
       <div class="cells" @cell-run=${this.runCell} @cell-stop=${this.stopCell} @cell-edit=${this.keepSoon} @cell-move=${this.moveCell}
-        @cell-delete=${this.deleteCell} @cell-leave=${this.leaveCell} @focusin=${this.focused}>
+        @cell-delete=${this.deleteCell} @cell-leave=${this.leaveCell}>
         <div class="column">
           ${
             this.failure
@@ -86,7 +84,10 @@ export class SandboxNotebook extends LitElement {
           ${repeat(
             this.cells,
             (cell) => cell.id,
-            (cell, at) => html`<sandbox-cell data-cell=${cell.id} .cell=${cell} place=${at + 1} ?last=${at === this.cells.length - 1}
+            (
+              cell,
+              at,
+            ) => html`<sandbox-cell data-cell=${cell.id} .cell=${cell} place=${at + 1} ?last=${at === this.cells.length - 1}
               language=${this.language} frame-url=${this.frameUrl} ?disabled=${this.ended || !this.sandbox}></sandbox-cell>`,
           )}
           <div class="add">
@@ -139,7 +140,6 @@ export class SandboxNotebook extends LitElement {
   private take({ cells, language }: NotebookContent) {
     this.cells = cells.length > 0 ? cells : [new Cell("code")];
     this.language = language;
-    this.current = undefined;
   }
 
   private readonly runCell = (event: CustomEvent<NextCell>) => {
@@ -210,10 +210,6 @@ export class SandboxNotebook extends LitElement {
     if (next) this.focusCell(next, event.detail === 1 ? "start" : "end");
   };
 
-  private readonly focused = (event: Event) => {
-    if (event.target instanceof HTMLElement && "cell" in event.target) this.current = (event.target as SandboxCell).cell;
-  };
-
   /** Adds an empty cell after another; after the last one without it. */
   private insert(kind: Cell["kind"], after: Cell | undefined = this.cells.at(-1)) {
     const cell = new Cell(kind);
@@ -224,7 +220,7 @@ export class SandboxNotebook extends LitElement {
   }
 
   private focusCell(cell: Cell | undefined, at?: "start" | "end") {
-    if (cell) void this.updateComplete.then(() => this.elementOf(cell)?.focus(at));
+    if (cell) void this.updateComplete.then(() => this.elementOf(cell)?.focusAt(at));
   }
 
   private readonly chooseLanguage = (event: Event) => {
@@ -241,7 +237,12 @@ export class SandboxNotebook extends LitElement {
       const content = fromFile(await file.text());
       const sure =
         this.cells.every((cell) => cell.source.trim() === "") ||
-        (await confirm({ title: "Replace this notebook?", text: "Its cells go away. Save it first to keep them.", action: "Replace", danger: true }));
+        (await confirm({
+          title: "Replace this notebook?",
+          text: "Its cells go away. Save it first to keep them.",
+          action: "Replace",
+          danger: true,
+        }));
       if (!sure) return;
       this.runner?.stop();
       this.take(content);

@@ -237,7 +237,9 @@ export class SandboxResult extends LitElement {
 }
 
 function part(text: string): string {
-  return text.length > SHOWN_TEXT ? `${text.slice(0, SHOWN_TEXT)}\n… (${text.length.toLocaleString("en")} characters in all)` : text;
+  return text.length > SHOWN_TEXT
+    ? `${text.slice(0, SHOWN_TEXT)}\n… (${text.length.toLocaleString("en")} characters in all)`
+    : text;
 }
 
 declare global {

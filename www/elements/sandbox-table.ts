@@ -103,14 +103,16 @@ export class SandboxTable extends LitElement {
           <tbody>
             ${sorted
               .slice(0, this.limit)
-              .map((row) => html`<tr>${row.map((value, at) => (indexed && at === 0 ? html`<th scope="row">${shown(value)}</th>` : html`<td>${shown(value)}</td>`))}</tr>`)}
+              .map(
+                (row) =>
+                  html`<tr>${row.map((value, at) => (indexed && at === 0 ? html`<th scope="row">${shown(value)}</th>` : html`<td>${shown(value)}</td>`))}</tr>`,
+              )}
           </tbody>
         </table>
       </div>
       ${
         hidden > 0
-          ? html`<button class="button more" @click=${this.showMore}>Show ${Math.min(hidden, MORE_ROWS).toLocaleString("en")} more of
-              ${rows.length.toLocaleString("en")} rows</button>`
+          ? html`<button class="button more" @click=${this.showMore}>Show ${Math.min(hidden, MORE_ROWS).toLocaleString("en")} more of ${rows.length.toLocaleString("en")} rows</button>`
           : nothing
       }
     `;

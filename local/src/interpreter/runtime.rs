@@ -143,6 +143,13 @@ impl Runtime {
         &self.python_env
     }
 
+    /// The script that draws plotly's figures in a browser, as the package brings it along.
+    pub fn plotly_script(&self) -> Option<PathBuf> {
+        let packages = fs::read_dir(self.python_env.join("lib")).ok()?.filter_map(Result::ok);
+        let scripts = packages.map(|entry| entry.path().join("site-packages/plotly/package_data/plotly.min.js"));
+        scripts.into_iter().find(|file| file.is_file())
+    }
+
     /// How a sandbox inside walls gets the runtime: everything at fixed places, whatever the host's folders are called.
     pub fn inside_walls(&self) -> Layout {
         let inside = |name: &str| Path::new(INSIDE).join(name);
@@ -227,9 +234,13 @@ pub fn install(environment: &Path, packages: &str, options: &Options, progress: 
     let failed = |source| RuntimeError::Io { folder: environment.to_owned(), source };
     let requirements = environment.join("requirements.txt");
     fs::write(&requirements, packages).map_err(failed)?;
+    // What pip unpacks goes where it ends, and away with it should pip be killed.
+    let temporary = environment.join("tmp");
+    fs::create_dir_all(&temporary).map_err(failed)?;
     let mut pip = program(environment.join("bin/python"));
     pip.args(["-m", "pip", "install", "--no-input", "--disable-pip-version-check", "--progress-bar", "off", "-r"])
         .arg(&requirements);
+    pip.env("TMPDIR", &temporary);
     if let Some(index) = &options.pip_index {
         pip.env("PIP_INDEX_URL", index);
     }
@@ -256,7 +267,9 @@ pub fn install(environment: &Path, packages: &str, options: &Options, progress: 
         }
     }
     let errors = errors.and_then(|reader| reader.join().ok()).unwrap_or_default();
-    if child.wait().map_err(failed)?.success() {
+    let ended = child.wait().map_err(failed)?;
+    fs::remove_dir_all(&temporary).map_err(failed)?;
+    if ended.success() {
         return Ok(());
     }
     Err(RuntimeError::Pip { reason: reason(&errors) })

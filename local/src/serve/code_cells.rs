@@ -136,6 +136,11 @@ impl CodeCells {
         Status { state, detail, packages: runtime::package_count(), megabytes: SIZE_MB, minutes: USUAL_MINUTES }
     }
 
+    /// The script that draws plotly's figures, once the runtime is in use.
+    pub fn plotly_script(&self) -> Option<PathBuf> {
+        self.0.runtime.get()?.plotly_script()
+    }
+
     /// Says in the log what the first sandbox with code cells is going to install, when the runtime is not there.
     pub async fn announce(self) {
         if self.is_made().await {

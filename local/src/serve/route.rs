@@ -44,7 +44,7 @@ impl Front {
         let host = self.allowed.host(request.uri(), request.headers())?;
         match &host.place {
             // Whatever else the request says: results know no sandbox and no control plane.
-            Place::Results => return Ok(results::answer(&self.allowed, request.method(), request.uri().path())),
+            Place::Results => return Ok(results::answer(&self.platform, &self.allowed, &host, &request).await),
             Place::Sandbox(label) => {
                 let target = Target::by_host(label);
                 return Ok(gateway::handle(&self.platform, &host, peer, target, request).await);

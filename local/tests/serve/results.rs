@@ -31,6 +31,7 @@ async fn the_host_of_results_leads_to_nothing_else_whatever_the_request_says() {
     let sandbox = platform.sandbox().await;
     for (method, path) in [
         ("GET", "/index.html"),
+        ("GET", "/plotly.min.js"),
         ("GET", "/console/config"),
         ("POST", "/console/session"),
         ("GET", "/sandboxes"),

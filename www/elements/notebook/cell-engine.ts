@@ -1,11 +1,11 @@
 /** CodeMirror as cells need it. Loaded when a notebook is shown. */
 
+import { closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
 import { indentWithTab } from "@codemirror/commands";
+import { bracketMatching, indentOnInput } from "@codemirror/language";
 import { Compartment, type Extension, Prec } from "@codemirror/state";
 import { EditorView, keymap } from "@codemirror/view";
 import { minimalSetup } from "codemirror";
-import { closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
-import { bracketMatching, indentOnInput } from "@codemirror/language";
 import { editorLook } from "../editor-look.js";
 
 /** What the editor of a cell tells. */

@@ -67,15 +67,24 @@ export class Cell {
 
   /** Adds printed text. Gives whether an output came to be by it. */
   print(channel: Channel, text: string): boolean {
-    const last = this.outputs.at(-1);
-    if (last?.kind === "stream") {
-      last.text.write(channel, text);
-      return false;
-    }
-    const printed = new PrintedText();
-    printed.write(channel, text);
+    const found = this.printing(channel);
+    found?.write(text);
+    if (found) return false;
+    const printed = new PrintedText(channel);
+    printed.write(text);
     this.add({ kind: "stream", text: printed });
     return true;
+  }
+
+  /**
+   * Where text of a channel goes on: what was printed last, or what was printed before text of the other channel and still has an open
+   * line. A progress bar on one channel and lines on the other do not get into each other's way then.
+   */
+  private printing(channel: Channel): PrintedText | undefined {
+    const [last, before] = [this.outputs.at(-1), this.outputs.at(-2)];
+    if (last?.kind !== "stream") return undefined;
+    if (last.text.channel === channel) return last.text;
+    return before?.kind === "stream" && before.text.channel === channel && before.text.open ? before.text : undefined;
   }
 
   add(output: CellOutput): void {

@@ -29,7 +29,11 @@ export function toFile({ cells, language }: NotebookContent, outputs: (cell: Cel
     cells: cells.map((cell, at) => {
       const common = { id: `cell-${at + 1}`, cell_type: cell.kind, metadata: {}, source: lines(cell.source) };
       if (cell.kind === "markdown") return common;
-      return { ...common, execution_count: cell.count ?? null, outputs: outputs(cell) ? cell.outputs.flatMap((output) => written(output, cell.count)) : [] };
+      return {
+        ...common,
+        execution_count: cell.count ?? null,
+        outputs: outputs(cell) ? cell.outputs.flatMap((output) => written(output, cell.count)) : [],
+      };
     }),
   });
 }
@@ -37,7 +41,7 @@ export function toFile({ cells, language }: NotebookContent, outputs: (cell: Cel
 function written(output: CellOutput, count: number | undefined): Json[] {
   switch (output.kind) {
     case "stream":
-      return output.text.printed.map(({ channel, text }) => ({ output_type: "stream", name: channel, text: lines(text) }));
+      return [{ output_type: "stream", name: output.text.channel, text: lines(output.text.text) }];
     case "result":
       return [
         output.main

@@ -1,6 +1,7 @@
 /** In which forms a result can be shown, the best one first. */
 
 import type { MimeBundle } from "./outputs.js";
+import { plotlyHtml } from "./plotly.js";
 import { chartTables, frameTable, type Table } from "./tables.js";
 
 /** A form of a result. */
@@ -26,19 +27,28 @@ export function formsOf(bundle: MimeBundle): Form[] {
   const table = frameTable(bundle);
   if (table) add({ kind: "table", name: "Table", tables: [table] });
   add(written("html", "HTML", "text/html"));
+  const figure = bundle["application/vnd.plotly.v1+json"];
+  if (figure !== undefined) add({ kind: "html", name: "Plotly", text: plotlyHtml(figure) });
   add(written("formula", "Formula", "text/latex"));
   const svg = text("image/svg+xml");
   // As an image, an SVG runs nothing and loads nothing.
   if (svg !== undefined) {
-    add({ kind: "image", name: "SVG", url: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg.toWellFormed())}`, paper: true });
+    add({
+      kind: "image",
+      name: "SVG",
+      url: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg.replace(/[\ud800-\udfff]/gu, "\ufffd"))}`,
+      paper: true,
+    });
   }
   for (const [name, mime] of Object.entries({ PNG: "image/png", JPEG: "image/jpeg", GIF: "image/gif", WebP: "image/webp" })) {
     const data = text(mime);
-    if (data !== undefined && BASE64.test(data)) add({ kind: "image", name, url: `data:${mime};base64,${data.replace(/\s/g, "")}`, paper: false });
+    if (data !== undefined && BASE64.test(data))
+      add({ kind: "image", name, url: `data:${mime};base64,${data.replace(/\s/g, "")}`, paper: false });
   }
   add(written("markdown", "Markdown", "text/markdown"));
   const plain = written("text", "Text", "text/plain");
-  const json = "application/json" in bundle ? ({ kind: "json", name: "JSON", value: bundle["application/json"] } as const) : undefined;
+  const json =
+    "application/json" in bundle ? ({ kind: "json", name: "JSON", value: bundle["application/json"] } as const) : undefined;
   // A short list is best read as it is written.
   const short = plain && "text" in plain && plain.text.length <= SHORT_TEXT && !plain.text.includes("\n");
   if (json && !short) add(json);
@@ -52,7 +62,7 @@ export function formsOf(bundle: MimeBundle): Form[] {
 
 /** MIME types that are shown by none of the forms above. */
 const SHOWN =
-  /^(text\/(plain|html|latex|markdown)|image\/(svg\+xml|png|jpeg|gif|webp)|application\/(json|javascript)|e2b\/(data|chart))$/;
+  /^(text\/(plain|html|latex|markdown)|image\/(svg\+xml|png|jpeg|gif|webp)|application\/(json|javascript|vnd\.plotly\.v1\+json)|e2b\/(data|chart))$/;
 
 function others(bundle: MimeBundle): Form[] {
   const unknown = Object.entries(bundle).filter(([mime]) => !SHOWN.test(mime));

@@ -32,13 +32,17 @@ const BLOCKS: Readonly<Record<string, string>> = {
 };
 
 /** Marks that say what the text around them is, and are no text themselves. */
-const MARKS = /^(HeaderMark|EmphasisMark|StrikethroughMark|QuoteMark|ListMark|CodeMark|CodeInfo|LinkMark|TableDelimiter|HardBreakMark)$/;
+const MARKS =
+  /^(HeaderMark|EmphasisMark|StrikethroughMark|QuoteMark|ListMark|CodeMark|CodeInfo|LinkMark|TableDelimiter|HardBreakMark)$/;
 
 /**
  * Draws Markdown.
  * @param formula draws a formula; without it formulas stay as they are written
  */
-export function drawMarkdown(text: string, formula?: (latex: string, into: HTMLElement, display: boolean) => void): DocumentFragment {
+export function drawMarkdown(
+  text: string,
+  formula?: (latex: string, into: HTMLElement, display: boolean) => void,
+): DocumentFragment {
   const fragment = document.createDocumentFragment();
   const draw = new Drawing(text, formula);
   draw.children(markdown.parse(text).topNode, fragment);

@@ -31,30 +31,36 @@ export interface ErrorOutput extends CodeError {
 
 export type CellOutput = StreamOutput | ResultOutput | ErrorOutput;
 
-/** A piece of printed text. */
-export interface Printed {
-  readonly channel: Channel;
-  text: string;
-}
-
-/** Printed text: the lines that are shown, and the text itself as far as it is kept. */
+/** Text printed to one channel: the lines that are shown, and the text itself as far as it is kept. */
 export class PrintedText {
   readonly lines = new OutputLines(KEPT_LINES);
-  private readonly pieces: Printed[] = [];
-  private kept = 0;
+  private kept: string[] = [];
+  private length = 0;
+  private end = "";
 
-  write(channel: Channel, text: string): void {
-    this.lines.write(text, channel);
-    const last = this.pieces.at(-1);
-    if (last?.channel === channel && last.text.length < KEPT_TEXT / 8) last.text += text;
-    else this.pieces.push({ channel, text });
-    this.kept += text.length;
-    while (this.kept > KEPT_TEXT && this.pieces.length > 1) this.kept -= this.pieces.shift()?.text.length ?? 0;
+  constructor(readonly channel: Channel) {}
+
+  write(text: string): void {
+    if (text === "") return;
+    this.lines.write(text, this.channel);
+    this.end = text.slice(-1);
+    this.kept.push(text);
+    this.length += text.length;
+    // Joined now and then: many small pieces become one, of which the end is kept.
+    if (this.kept.length > 1000 || this.length > 2 * KEPT_TEXT) {
+      this.kept = [this.text];
+      this.length = this.kept[0]?.length ?? 0;
+    }
   }
 
-  /** The end of the text, piece by piece. */
-  get printed(): readonly Printed[] {
-    return this.pieces.map(({ channel, text }) => ({ channel, text: text.slice(-KEPT_TEXT) }));
+  /** Whether its last line may still grow, such as a progress bar. */
+  get open(): boolean {
+    return this.end !== "\n";
+  }
+
+  /** The end of the text. */
+  get text(): string {
+    return this.kept.join("").slice(-KEPT_TEXT);
   }
 }
 
@@ -76,5 +82,7 @@ const MIME_TYPES: Readonly<Record<string, string>> = {
 /** All forms of a result by MIME type. */
 export function bundleOf(result: Result): MimeBundle {
   const named = Object.entries(MIME_TYPES).map(([member, mime]) => [mime, result[member as keyof Result]] as const);
-  return Object.fromEntries([...named, ...Object.entries(result.extra)].filter(([, value]) => value !== undefined && value !== null));
+  return Object.fromEntries(
+    [...named, ...Object.entries(result.extra)].filter(([, value]) => value !== undefined && value !== null),
+  );
 }

@@ -54,7 +54,7 @@ const sizes = new WeakMap<MimeBundle, number>();
 
 function outputSize(cell: Cell): number {
   const parts = cell.outputs.map((output) => {
-    if (output.kind === "stream") return output.text.printed.reduce((sum, { text }) => sum + text.length, 0);
+    if (output.kind === "stream") return output.text.text.length;
     if (output.kind === "error") return output.traceback.length + output.value.length;
     const known = sizes.get(output.data);
     if (known !== undefined) return known;

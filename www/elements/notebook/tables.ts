@@ -39,7 +39,8 @@ function writtenTable(html: string): Table | undefined {
   const tables = new DOMParser().parseFromString(html, "text/html").querySelectorAll("table");
   const table = tables.length === 1 && tables[0]?.classList.contains("dataframe") ? tables[0] : undefined;
   const [head, ...more] = table ? [...table.querySelectorAll("thead tr")] : [];
-  if (!table || !head || more.length > 0 || table.querySelector("[colspan]:not([colspan='1']), [rowspan]:not([rowspan='1'])")) return undefined;
+  if (!table || !head || more.length > 0 || table.querySelector("[colspan]:not([colspan='1']), [rowspan]:not([rowspan='1'])"))
+    return undefined;
   const text = (cell: Element) => cell.textContent.trim();
   const body = [...table.querySelectorAll("tbody tr")];
   return {
@@ -56,14 +57,19 @@ export function chartTables(chart: unknown): Table[] {
   const elements = chart.elements.filter(isObject);
   if (chart.type === "superchart") return elements.flatMap(chartTables);
   const caption = typeof chart.title === "string" ? chart.title : "";
-  const label = (name: string, otherwise: string) => (typeof chart[name] === "string" && chart[name] !== "" ? String(chart[name]) : otherwise);
+  const label = (name: string, otherwise: string) =>
+    typeof chart[name] === "string" && chart[name] !== "" ? String(chart[name]) : otherwise;
   if (chart.type === "line" || chart.type === "scatter") {
     const columns = ["series", label("xLabel", "x"), label("yLabel", "y")];
-    const rows = elements.flatMap(({ label, points }) => (Array.isArray(points) ? points.map((point: unknown[]) => [label, point[0], point[1]]) : []));
+    const rows = elements.flatMap(({ label, points }) =>
+      Array.isArray(points) ? points.map((point: unknown[]) => [label, point[0], point[1]]) : [],
+    );
     return rows.length > 0 ? [{ caption, columns, rows, indexed: false }] : [];
   }
   const columns = [...new Set(elements.flatMap((element) => Object.keys(element)))];
-  return columns.length > 0 ? [{ caption, columns, rows: elements.map((element) => columns.map((column) => element[column])), indexed: false }] : [];
+  return columns.length > 0
+    ? [{ caption, columns, rows: elements.map((element) => columns.map((column) => element[column])), indexed: false }]
+    : [];
 }
 
 /** Orders two values of a column: numbers by size, everything else as text, what is missing last. */

@@ -3,7 +3,7 @@
 // The classes themselves are exported, not stand-ins, so that `instanceof` holds. Their statics are replaced in place: those that are
 // asynchronous wait for the module, and those that have a twin among the instance methods get its name here, since wasm-bindgen cannot
 // give one name to both.
-import { Commands, Files, Network, Pty, PtyConnection, Sandbox, ServerCore, TerminalSession } from "./agent_sandbox_web.js";
+import { Code, Commands, Files, Network, Pty, PtyConnection, Sandbox, ServerCore, TerminalSession } from "./agent_sandbox_web.js";
 import { init, setDefaultSource } from "./loading.js";
 import { SandboxPaginator } from "./paginator.js";
 import { bindServer, bindTerminals } from "./snippets/src/server/js/client.js";
@@ -11,7 +11,7 @@ import { bindServer, bindTerminals } from "./snippets/src/server/js/client.js";
 export { Sandbox as AsyncSandbox } from "./agent_sandbox_web.js";
 export * from "./errors.js";
 export * from "./server.js";
-export { Commands, Files, init, Network, Pty, Sandbox, SandboxPaginator, TerminalSession };
+export { Code, Commands, Files, init, Network, Pty, Sandbox, SandboxPaginator, TerminalSession };
 /** For the entries; `export *` leaves a default out, so it does not become part of the package's face. */
 export default setDefaultSource;
 
@@ -51,19 +51,20 @@ define("list", (options) => {
   return new SandboxPaginator(open as never, options as never);
 });
 
-/** Methods of a sandbox that are those of one of its parts. */
-const FORWARDED: [string, "files" | "network"][] = [
+/** Methods of a sandbox that are those of one of its parts, there by another name if one stands here. */
+const FORWARDED: [string, "code" | "files" | "network", string?][] = [
+  ["runCode", "code", "run"],
   ["getHost", "network"],
   ["getUrl", "network"],
   ["downloadUrl", "files"],
   ["uploadUrl", "files"],
 ];
 
-for (const [name, part] of FORWARDED) {
+for (const [name, part, inPart = name] of FORWARDED) {
   define(
     name,
     function (this: Record<string, Record<string, Method>>, ...args) {
-      return this[part]?.[name]?.(...args);
+      return this[part]?.[inPart]?.(...args);
     },
     Sandbox.prototype,
   );
@@ -84,6 +85,7 @@ for (const [prototype, alias, name] of ALIASES) {
 const SHOWN: [{ prototype: object }, string, (of: never) => object][] = [
   [Sandbox, "Sandbox", ({ sandboxId, status, info }: Sandbox) => ({ sandboxId, status, template: info.template })],
   [TerminalSession, "TerminalSession", ({ pid }: TerminalSession) => ({ pid })],
+  [Code, "Code", () => ({})],
   [Commands, "Commands", () => ({})],
   [Files, "Files", () => ({})],
   [Network, "Network", () => ({})],

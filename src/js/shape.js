@@ -3,13 +3,13 @@
 const FILE_TYPES = { FILE_TYPE_FILE: "file", FILE_TYPE_DIRECTORY: "directory", 1: "file", 2: "directory" };
 
 /** A date, or undefined where there is none that can be read. */
-function date(text) {
+export function date(text) {
   const value = typeof text === "string" ? new Date(text) : undefined;
   return value && !Number.isNaN(value.getTime()) ? value : undefined;
 }
 
 /** Leaves out what is undefined, so that `in` and printing tell the truth. */
-function present(object) {
+export function present(object) {
   for (const key of Object.keys(object)) if (object[key] === undefined) delete object[key];
   return object;
 }

@@ -1,7 +1,7 @@
 //! A server stream under way: chunks in, messages out, and an end that is told apart from a cut.
 
 use super::connect::{KEEPALIVE_SECONDS, cut_off};
-use super::fetch::Exchange;
+use super::fetch::{Exchange, read};
 use super::guard::{Guard, Ticker};
 use super::json;
 use super::runtime::ignore;
@@ -74,9 +74,9 @@ impl EventStream {
     fn visit_next(&self, visit: &mut dyn FnMut(&[u8]) -> core::result::Result<bool, Malformed>) -> Result<()> {
         let visited = {
             let envelopes = self.envelopes.borrow();
-            match envelopes.peek().map_err(|_| self.unreadable())? {
+            match envelopes.peek().map_err(|_| unreadable())? {
                 None => return Ok(()),
-                Some(envelope) if envelope.is_compressed() => return Err(self.unreadable()),
+                Some(envelope) if envelope.is_compressed() => return Err(unreadable()),
                 Some(envelope) if envelope.is_end_stream() => Err(self.trailer(envelope.payload)),
                 Some(envelope) => Ok(visit(envelope.payload)),
             }
@@ -92,7 +92,7 @@ impl EventStream {
                 ignore(&self.reader.read());
                 return outcome.map_or(Ok(()), Err);
             }
-            Ok(visited) => visited.map_err(|_| self.unreadable())?,
+            Ok(visited) => visited.map_err(|_| unreadable())?,
         };
         if taken {
             self.advance();
@@ -117,13 +117,9 @@ impl EventStream {
     pub async fn fill(&self) -> Result<()> {
         self.silence.looks.set(0);
         self.silence.waiting.set(true);
-        let read = self.guard.promise(self.reader.read()).await;
+        let step = read(self.reader.read(), &self.guard).await;
         self.silence.waiting.set(false);
-        let read = read.map_err(|stop| match stop.into() {
-            Fault::Network { cause, .. } => Fault::Network { begun: true, cause },
-            fault => fault,
-        })?;
-        let chunk = Reflect::get(&read, &JsValue::from_str("value"))?;
+        let chunk = Reflect::get(&step?, &JsValue::from_str("value"))?;
         match chunk.dyn_into::<Uint8Array>() {
             Ok(chunk) => {
                 self.envelopes.borrow_mut().fill_with(chunk.length() as usize, |room| chunk.copy_to(room));
@@ -148,7 +144,7 @@ impl EventStream {
 
     /// What the end-of-stream message says, when it is an error.
     fn trailer(&self, payload: &[u8]) -> Option<Fault> {
-        let Ok(trailer) = json::parse(payload) else { return Some(self.unreadable()) };
+        let Ok(trailer) = json::parse(payload) else { return Some(unreadable()) };
         let error = json::get(&trailer, "error");
         if !error.is_object() {
             return None;
@@ -166,13 +162,13 @@ impl EventStream {
             body: JsValue::UNDEFINED,
         }))
     }
+}
 
-    /// The server broke the protocol; the stream cannot be read on.
-    fn unreadable(&self) -> Fault {
-        Thrown::new(Class::SandboxConnection, "The sandbox sent something that is no message of its protocol.")
-            .suggestion("Check that sandboxUrl leads to the sandbox and not to another server.")
-            .into()
-    }
+/// The server broke the protocol; the stream cannot be read on.
+pub fn unreadable() -> Fault {
+    Thrown::new(Class::SandboxConnection, "The sandbox sent something that is no message of its protocol.")
+        .suggestion("Check that sandboxUrl leads to the sandbox and not to another server.")
+        .into()
 }
 
 /// Finds a connection dead on which nothing came during a wait for several looks in a row. Looks are counted and the clock is not read, so

@@ -1,5 +1,6 @@
 //! One request path for everything: headers, retries, timeouts, aborts, logging, and what a failure was.
 
+use super::guard::Guard;
 use super::limits::Limits;
 use super::runtime::{log, now, retry_after_ms};
 use crate::client::Client;
@@ -185,14 +186,14 @@ async fn attempt_once(client: &Client, request: &Request<'_>, want: Want, limits
         Want::Bytes => exchange.response.array_buffer(),
         Want::Blob => exchange.response.blob(),
     };
-    let body = read(body?, limits).await?;
+    let body = read(body?, &limits.guard).await?;
     exchange.finish();
     Ok((exchange, body))
 }
 
-/// Waits for a body. What breaks off here had begun.
-async fn read(body: Promise, limits: &Limits) -> Result<JsValue> {
-    limits.guard.promise(body).await.map_err(|stop| match stop.into() {
+/// Waits for a body, or a part of one. What breaks off here had begun.
+pub async fn read(body: Promise, guard: &Guard) -> Result<JsValue> {
+    guard.promise(body).await.map_err(|stop| match stop.into() {
         Fault::Network { cause, .. } => Fault::Network { begun: true, cause },
         fault => fault,
     })
@@ -203,7 +204,7 @@ async fn refusal(doing: Doing, exchange: Exchange, limits: &Limits) -> Result<An
     let status = exchange.response.status();
     let retry_after = exchange.response.headers().get("retry-after").ok().flatten().and_then(|value| retry_after_ms(&value));
     // A body that breaks off leaves the status, which says most of it.
-    let text = match read(exchange.response.text()?, limits).await {
+    let text = match read(exchange.response.text()?, &limits.guard).await {
         Ok(text) => text.as_string().unwrap_or_default(),
         Err(Fault::Network { .. }) => String::new(),
         Err(fault) => return Err(fault),

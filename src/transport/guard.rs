@@ -75,6 +75,22 @@ impl Guard {
     }
 }
 
+impl Guard {
+    /// Waits for what a callback returned, if that can be waited for, unless the guard is fired first.
+    ///
+    /// # Errors
+    /// What it was rejected with, which is the caller's own and goes back to the caller; what the guard is fired with.
+    pub async fn settle(&self, answer: &JsValue) -> core::result::Result<(), JsValue> {
+        if !answer.is_object() {
+            return Ok(());
+        }
+        match self.promise(js_sys::Promise::resolve(answer)).await {
+            Ok(_) => Ok(()),
+            Err(Stop::Failed(error) | Stop::Fired(error)) => Err(error),
+        }
+    }
+}
+
 /// Something that several can wait for, again and again.
 #[derive(Default)]
 pub struct Bell {

@@ -43,7 +43,10 @@ export interface SandboxServerOptions {
 
 /** Options of {@link Sandbox.startServer}. */
 export interface StartServerOptions {
-  /** The HTTP port. Default 9000. */
+  /**
+   * The HTTP port. Default 9000. Pages need the default: the server answers no CORS, and gateways do for it on 9000 and 9001 alone, so in a page
+   * the health of a server on another port cannot be seen.
+   */
   port?: number | undefined;
   /** The port of terminals. Default 9001. */
   ptyPort?: number | undefined;

@@ -5,6 +5,7 @@
 import { Code, Commands, Files, Network, Pty, PtyConnection, Sandbox, ServerCore, TerminalSession } from "./agent_sandbox_web.js";
 import { init, setDefaultSource } from "./loading.js";
 import { SandboxPaginator, SnapshotPaginator } from "./paginator.js";
+import { bindFiles } from "./snippets/src/js/files.js";
 import { bindServer, bindTerminals } from "./snippets/src/server/js/client.js";
 
 export { Sandbox as AsyncSandbox } from "./agent_sandbox_web.js";
@@ -24,6 +25,7 @@ export const SandboxStatus = {
 export default setDefaultSource;
 
 // Here and not beside the classes: bundlers leave a file out that only passes exports on.
+bindFiles(Files);
 bindServer(init, ServerCore);
 bindTerminals(TerminalSession, PtyConnection);
 

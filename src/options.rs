@@ -168,18 +168,6 @@ pub fn argument(name: &str, value: &JsValue) -> Result<String> {
     }
 }
 
-/// A string without NUL, and whole: half a surrogate pair is no character, and on its way would become another name.
-pub fn text(name: &str, value: &JsValue) -> Result<String> {
-    let Some(text) = value.as_string() else {
-        return Err(invalid(&[name, " must be a string, not ", &kind(value), "."]));
-    };
-    no_nul(name, &text)?;
-    if text.contains('\u{FFFD}') && JsValue::from_str(&text) != *value {
-        return Err(invalid(&[name, " must not contain a lone surrogate (half of a UTF-16 pair)."]));
-    }
-    Ok(text)
-}
-
 /// A sandbox's id, which becomes a part of hosts and paths.
 pub fn sandbox_id(value: &JsValue) -> Result<String> {
     let id = argument("sandboxId", value)?;
@@ -197,6 +185,18 @@ pub fn snapshot_id(value: &JsValue) -> Result<String> {
         return Ok(id);
     }
     Err(invalid(&["snapshotId must be one that createSnapshot or listSnapshots gave."]))
+}
+
+/// A string without NUL, and whole: half a surrogate pair is no character, and on its way would become another name.
+pub fn text(name: &str, value: &JsValue) -> Result<String> {
+    let Some(text) = value.as_string() else {
+        return Err(invalid(&[name, " must be a string, not ", &kind(value), "."]));
+    };
+    no_nul(name, &text)?;
+    if text.contains('\u{FFFD}') && JsValue::from_str(&text) != *value {
+        return Err(invalid(&[name, " must not contain a lone surrogate (half of a UTF-16 pair)."]));
+    }
+    Ok(text)
 }
 
 /// An argument that must be a process id.

@@ -995,7 +995,7 @@ export class RateLimitError extends SandboxError {
 /** E5004: the sandbox is unreachable or not running; in a page a gateway's answer cannot be told apart from no network. */
 export class UnreachableError extends NetworkError {}
 /** The same classes under the names of the Python SDK. */
-export { SandboxConnectionError as ConnectionError_, FileNotFoundError as FileNotFoundError_ };
+export { FileNotFoundError as FileNotFoundError_, SandboxConnectionError as ConnectionError_ };
 /** E8004: the provider cannot do this. Thrown before any request. */
 export class ProviderFeatureNotSupportedError extends CapabilityNotSupportedError {}
 

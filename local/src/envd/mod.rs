@@ -11,7 +11,9 @@ mod error;
 mod files;
 mod filesystem;
 mod interpreter;
+mod journal;
 mod metrics;
+mod own_ports;
 mod paths;
 mod ports;
 mod process;
@@ -78,6 +80,7 @@ async fn serve(config: EnvdConfig, run_dir: &Path) -> anyhow::Result<()> {
     let port_streams = listen(&run_dir.join(PORTS_SOCKET))?;
     let reaper = reaper::Reaper::start()?;
     let port_map = interpreter::start(&reaper, &config, run_dir).await?;
+    let shared_network = config.shared_network;
     let envd = Arc::new(Envd {
         config,
         processes: process::Processes::new(reaper),
@@ -85,7 +88,7 @@ async fn serve(config: EnvdConfig, run_dir: &Path) -> anyhow::Result<()> {
         metrics: metrics::Sampler::default(),
     });
     tokio::spawn(accept_http(http, envd));
-    tokio::spawn(ports::accept(port_streams, port_map));
+    tokio::spawn(ports::accept(port_streams, port_map, shared_network));
     let stdin_ended = stdin_end();
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "{READY}").and_then(|()| stdout.flush()).context("nobody reads stdout")?;

@@ -74,7 +74,8 @@ impl DataDir {
         Ok(paused)
     }
 
-    fn folders(&self, id: &str) -> Folders {
+    /// Where the folders of a sandbox are, or would be.
+    pub fn folders(&self, id: &str) -> Folders {
         let root = self.sandboxes.join(id);
         Folders { home: root.join("home"), tmp: root.join("tmp"), etc: root.join("etc"), run: root.join("run"), root }
     }

@@ -4,6 +4,7 @@
 use super::copy::{Files, copy};
 use super::data::Folders;
 use super::error::ApiError;
+use super::journal::Level;
 use super::platform::Platform;
 use super::record::Record;
 use super::sandbox::{Ending, Phase, Sandbox};
@@ -108,7 +109,8 @@ impl Keeper {
                 drop(reply.send(copied));
             }
             Order::Network(network, reply) => {
-                let done = if self.sandbox.is_running() { self.set_network(network).await } else { Err(self.sandbox.not_running()) };
+                let done =
+                    if self.sandbox.is_running() { self.set_network(network).await } else { Err(self.sandbox.not_running()) };
                 drop(reply.send(done));
             }
         }
@@ -137,6 +139,7 @@ impl Keeper {
         };
         if let Err(error) = kept.await {
             tracing::error!(sandbox = %id, "the sandbox cannot be paused: {error:#}");
+            self.sandbox.journal.add(Level::Error, "a pause failed; the sandbox goes on", &[]);
             if let Err(error) = jail.thaw() {
                 tracing::error!(sandbox = %id, "{error:#}");
             }
@@ -154,6 +157,7 @@ impl Keeper {
             status.paused = record.paused;
         });
         tracing::info!(sandbox = %self.sandbox.id, memory, "sandbox paused");
+        self.sandbox.journal.add(Level::Info, "paused", &[("memory", memory.to_string())]);
         Ok(())
     }
 
@@ -180,6 +184,7 @@ impl Keeper {
             status.started = Timestamp::now();
         });
         tracing::info!(sandbox = %self.sandbox.id, memory, "sandbox resumed");
+        self.sandbox.journal.add(Level::Info, "resumed", &[("memory", memory.to_string())]);
         Ok(true)
     }
 
@@ -209,6 +214,7 @@ impl Keeper {
     /// The processes of a paused sandbox have ended by themselves, or somebody else ended them.
     async fn lose_memory(&mut self) {
         tracing::warn!(sandbox = %self.sandbox.id, "the processes of a paused sandbox are gone: only its files are left");
+        self.sandbox.journal.add(Level::Warn, "the processes of the paused sandbox are gone, only its files are left", &[]);
         self.end_processes().await;
         self.sandbox.set_status(|status| status.phase = Phase::Paused { memory: false });
     }
@@ -256,6 +262,7 @@ impl Keeper {
             })?;
         }
         tracing::info!(sandbox = %self.sandbox.id, online = network.online, "network changed");
+        self.sandbox.journal.add(Level::Info, "network changed", &[("online", network.online.to_string())]);
         self.sandbox.set_network(network);
         Ok(())
     }

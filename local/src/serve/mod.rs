@@ -8,9 +8,11 @@ mod data;
 mod error;
 mod gateway;
 mod hosts;
+mod journal;
 mod keeper;
 mod keys;
 mod listen;
+mod metrics;
 mod platform;
 mod record;
 mod results;
@@ -150,7 +152,8 @@ async fn start(args: Args) -> anyhow::Result<(Arc<Platform>, tokio::task::JoinHa
     let walls = Walls::raise(args.isolation, args.allow_private, &data).await?;
     if walls.name() == "none" {
         tracing::warn!(
-            "NO WALLS: sandboxes run as ordinary processes of this user and can read and change all that is this user's"
+            "NO WALLS: sandboxes run as ordinary processes of this user and can read and change all that is this user's. Of this \
+             machine's ports, the gateway leads to those that processes of the named sandbox listen on, and these can be reached by everybody here"
         );
     }
     let api_key = args.api_key.filter(|key| !key.trim().is_empty()).unwrap_or_else(keys::api_key);
@@ -170,6 +173,7 @@ async fn start(args: Args) -> anyhow::Result<(Arc<Platform>, tokio::task::JoinHa
     };
     let front =
         Arc::new(Front::new(Arc::clone(&platform), Allowed::new(&args.allow_host, &args.origin), Console::new(args.console)));
+    tokio::spawn(metrics::watch(Arc::clone(&platform)));
     let serving = tokio::spawn(listener.serve(front));
     announce(&ready, args.json).context("cannot write to stdout")?;
     Ok((platform, serving))

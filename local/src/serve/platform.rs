@@ -5,6 +5,7 @@ use super::copy::{Files, copy};
 use super::data::{DataDir, Folders, Place};
 use super::error::ApiError;
 use super::gateway::Route;
+use super::journal::{Journal, Level};
 use super::keeper::{Keeper, Resume};
 use super::keys::{self, Keys, lock};
 use super::record::Record;
@@ -58,14 +59,7 @@ fn not_copied(error: &anyhow::Error) -> ApiError {
 
 impl Platform {
     /// A platform without sandboxes.
-    pub fn new(
-        keys: Keys,
-        listen: SocketAddr,
-        walls: Walls,
-        data: DataDir,
-        snapshots: Snapshots,
-        code_cells: CodeCells,
-    ) -> Self {
+    pub fn new(keys: Keys, listen: SocketAddr, walls: Walls, data: DataDir, snapshots: Snapshots, code_cells: CodeCells) -> Self {
         Self { keys, listen, walls, data, snapshots, code_cells, registry: Mutex::default(), tasks: TaskTracker::new() }
     }
 
@@ -75,7 +69,10 @@ impl Platform {
             let Record { id, owner, wish, envd_token, traffic_token, started, paused, memory } = record;
             tracing::info!(sandbox = %id, lost_memory = memory, "paused sandbox found");
             let status = Status { phase: Phase::Paused { memory: false }, started, paused, route: None, root: None };
-            self.admit(Identity { id, owner, envd_token, traffic_token }, wish, status, folders, None);
+            let journal = Arc::new(Journal::default());
+            let message = if memory { "found again, without the processes that it was paused with" } else { "found again" };
+            journal.add(if memory { Level::Warn } else { Level::Info }, message, &[]);
+            self.admit(Identity { id, owner, envd_token, traffic_token, journal }, wish, status, folders, None);
         }
     }
 
@@ -128,6 +125,7 @@ impl Platform {
             }
             let made = forks.iter().filter(|fork| fork.is_ok()).count();
             tracing::info!(sandbox = %source.id, made, "sandbox forked, filesystem only");
+            source.journal.add(Level::Info, "forked, filesystem only", &[("made", made.to_string())]);
             Ok(forks)
         })
         .await
@@ -149,6 +147,7 @@ impl Platform {
             copied.into_iter().collect::<anyhow::Result<Vec<()>>>().map_err(|error| not_copied(&error))?;
             let snapshot = platform.snapshots.publish(draft).await?;
             tracing::info!(sandbox = %source.id, snapshot = snapshot.id(), "snapshot made, filesystem only");
+            source.journal.add(Level::Info, "snapshot made, filesystem only", &[("snapshot", snapshot.id())]);
             Ok(snapshot)
         })
         .await
@@ -160,7 +159,10 @@ impl Platform {
     }
 
     /// Does what must not stop half-way, also when the client does not wait.
-    async fn to_the_end<T: Send + 'static>(&self, work: impl Future<Output = Result<T, ApiError>> + Send + 'static) -> Result<T, ApiError> {
+    async fn to_the_end<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, ApiError>> + Send + 'static,
+    ) -> Result<T, ApiError> {
         let task = self.tasks.spawn(work);
         task.await.unwrap_or_else(|_| Err(ApiError::internal("The operation failed; the platform's log has the cause.")))
     }
@@ -171,6 +173,7 @@ impl Platform {
             owner: self.walls.owner(),
             envd_token: wish.secure.then(keys::token),
             traffic_token: (!wish.network.public_traffic).then(keys::token),
+            journal: Arc::default(),
         }
     }
 
@@ -188,6 +191,7 @@ impl Platform {
             Status { phase: Phase::Running, started: now, paused: now, route: Some(Arc::new(route)), root: Some(jail.root()) };
         let (sandbox, admitted) = self.admit(identity, wish, status, folders, Some(jail));
         tracing::info!(sandbox = %sandbox.id, template = sandbox.wish.template.id, "sandbox started");
+        sandbox.journal.add(Level::Info, "sandbox started", &[("template", sandbox.wish.template.id.clone())]);
         if admitted { Ok(sandbox) } else { Err(ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "The platform is stopping.")) }
     }
 
@@ -228,18 +232,25 @@ impl Platform {
             owner: sandbox.owner,
             envd_token: sandbox.envd_token.clone(),
             traffic_token: sandbox.traffic_token.clone(),
+            journal: Arc::clone(&sandbox.journal),
         };
         self.launch_as(&identity, &sandbox.wish, sandbox.network().online, folders).await
     }
 
-    async fn launch_as(&self, identity: &Identity, wish: &Wish, internet: bool, folders: &Folders) -> Result<(Jail, Route), ApiError> {
+    async fn launch_as(
+        &self,
+        identity: &Identity,
+        wish: &Wish,
+        internet: bool,
+        folders: &Folders,
+    ) -> Result<(Jail, Route), ApiError> {
         let mut equipment =
             if wish.template.interpreter { self.code_cells.equip(&self.walls).await? } else { Equipment::default() };
         self.code_cells.add_server(&self.walls, &mut equipment).await;
         let binds = equipment.binds.clone();
         let config = self.config(identity, wish, folders, equipment);
-        let Identity { id, owner, .. } = identity;
-        let launch = Launch { id, folders, owner: *owner, internet, binds: &binds, config: &config };
+        let Identity { id, owner, journal, .. } = identity;
+        let launch = Launch { id, folders, owner: *owner, internet, binds: &binds, config: &config, journal };
         let started = async {
             folders.renew(*owner)?;
             let jail = self.walls.launch(launch).await?;
@@ -269,6 +280,7 @@ impl Platform {
             env_vars,
             default_user,
             default_workdir,
+            shared_network: !self.walls.cut_network(),
             interpreter: equipment.interpreter,
         }
     }

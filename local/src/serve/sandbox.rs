@@ -3,8 +3,10 @@
 
 use super::error::ApiError;
 use super::gateway::Route;
+use super::journal::Journal;
 use super::keeper::Order;
 use super::keys::lock;
+use super::metrics::History;
 use super::record::Record;
 use super::wish::{Network, Wish};
 use http::StatusCode;
@@ -69,6 +71,10 @@ pub struct Sandbox {
     pub envd_token: Option<String>,
     /// The token its ports ask for, when they are not public.
     pub traffic_token: Option<String>,
+    /// What happened to it.
+    pub journal: Arc<Journal>,
+    /// What it used.
+    pub history: History,
     network: Mutex<Network>,
     status: watch::Sender<Status>,
     deadline: watch::Sender<Deadline>,
@@ -102,6 +108,8 @@ pub struct Identity {
     pub envd_token: Option<String>,
     /// See [`Sandbox::traffic_token`].
     pub traffic_token: Option<String>,
+    /// See [`Sandbox::journal`].
+    pub journal: Arc<Journal>,
 }
 
 impl Sandbox {
@@ -113,11 +121,12 @@ impl Sandbox {
         orders: mpsc::UnboundedSender<Order>,
         ended: watch::Receiver<bool>,
     ) -> Self {
-        let Identity { id, owner, envd_token, traffic_token } = identity;
+        let Identity { id, owner, envd_token, traffic_token, journal } = identity;
         let deadline = watch::Sender::new(Deadline::after(wish.lifetime));
         let network = Mutex::new(wish.network.clone());
         let (status, ending) = (watch::Sender::new(status), watch::Sender::new(None));
-        Self { id, owner, wish, envd_token, traffic_token, network, status, deadline, ending, ended, orders }
+        let history = History::default();
+        Self { id, owner, wish, envd_token, traffic_token, journal, history, network, status, deadline, ending, ended, orders }
     }
 
     /// What is true of it now.

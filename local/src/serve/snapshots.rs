@@ -120,7 +120,7 @@ impl Snapshots {
     /// All of them, newest first.
     pub fn list(&self) -> Vec<Snapshot> {
         let mut all: Vec<Snapshot> = lock(&self.kept).iter().map(|kept| kept.snapshot.clone()).collect();
-        all.sort_by(|a, b| (b.made, b.id()).cmp(&(a.made, a.id())));
+        all.sort_by_key(|snapshot| std::cmp::Reverse((snapshot.made, snapshot.id())));
         all
     }
 

@@ -88,7 +88,9 @@ async fn snapshots_are_listed_in_pages_and_deleted() {
     let platform = Platform::start();
     let (one, two) = (platform.sandbox().await, platform.sandbox().await);
     let mut made = Vec::new();
-    for (sandbox, body) in [(&one, json!({})), (&one, json!({"name": "named"})), (&one, json!({"name": "named:b"})), (&two, json!({}))] {
+    for (sandbox, body) in
+        [(&one, json!({})), (&one, json!({"name": "named"})), (&one, json!({"name": "named:b"})), (&two, json!({}))]
+    {
         let answer = post(&platform, sandbox, "snapshots", body).await;
         made.insert(0, answer.value()["snapshotID"].as_str().unwrap().to_owned());
     }
@@ -138,7 +140,7 @@ async fn a_copy_that_does_not_fit_leaves_nothing_behind() {
     // From here on the platform, and what it starts, can write no file of more than a megabyte: as good as a full disk.
     let limit = |bytes: &str| {
         let limited = std::process::Command::new("prlimit")
-            .args(["--pid", &platform.pid().to_string(), &format!("--fsize={bytes}")])
+            .args(["--pid", &platform.pid().to_string(), &format!("--fsize={bytes}:")])
             .status();
         assert!(limited.unwrap().success());
     };
@@ -151,7 +153,7 @@ async fn a_copy_that_does_not_fit_leaves_nothing_behind() {
         assert!(item.get("sandbox").is_none());
     }
     assert_eq!(post(&platform, &source, "snapshots", json!({})).await.status, 500);
-    assert_eq!(platform.sandbox_folders(), [source.id.clone()]);
+    assert_eq!(platform.sandbox_folders(), std::slice::from_ref(&source.id));
     assert_eq!(std::fs::read_dir(platform.data().join("snapshots")).unwrap().count(), 0);
     assert_eq!(platform.api("GET", "/snapshots").send().await.value(), json!([]));
     // The source goes on.

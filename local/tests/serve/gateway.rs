@@ -125,6 +125,23 @@ async fn a_server_that_breaks_off_is_told_apart_from_a_closed_port() {
 }
 
 #[tokio::test]
+async fn without_walls_only_a_sandboxes_own_ports_are_reached() {
+    let platform = Platform::start_with(&["--isolation", "none"]);
+    let stranger = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let (one, two) = (platform.sandbox().await, platform.sandbox().await);
+    // In the sandbox's own home: /tmp is the host's.
+    let listen = "use IO::Socket::INET; my $server = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 5) or die; \
+        open(my $file, '>', 'port.new'); print $file $server->sockport; close $file; rename 'port.new', 'port';";
+    let start = "setsid perl server.pl </dev/null >/dev/null 2>&1 & until [ -e port ]; do sleep 0.02; done; cat port";
+    let port = one.succeed(&format!("cat > server.pl <<'END'\n{listen}\n{MIRROR}\nEND\n{start}")).await.trim().parse().unwrap();
+    assert_eq!(one.call("GET", port, "/").send().await.status, 200);
+    for (sandbox, port) in [(&two, port), (&one, stranger.local_addr().unwrap().port()), (&one, platform.port())] {
+        let answer = sandbox.call("GET", port, "/").send().await;
+        assert_eq!((answer.status, answer.message().as_str()), (502, "The sandbox is running but port is not open"));
+    }
+}
+
+#[tokio::test]
 async fn a_port_that_is_not_public_asks_for_the_traffic_token() {
     let platform = Platform::start();
     let sandbox = platform.sandbox_of(json!({"secure": true, "network": {"allowPublicTraffic": false}})).await;

@@ -103,8 +103,12 @@ async fn a_shells_jobs_do_not_notice_a_pause() {
         let platform = Platform::start_as(who, &[]);
         let sandbox = platform.sandbox().await;
         // A shell with job control goes on when the job in front of it stops; its status tells so then.
-        let jobs = "set -m; touch begun; sleep 2; echo $? > status";
-        sandbox.succeed(&format!("setsid bash -c '{jobs}' </dev/null >/dev/null 2>&1 & until pgrep -x sleep; do sleep 0.01; done")).await;
+        let jobs = "set -m; sleep 3; echo $? > status";
+        sandbox
+            .succeed(&format!(
+                "setsid bash -c '{jobs}' </dev/null >/dev/null 2>&1 & until pgrep -f 'sleep [3]$'; do sleep 0.01; done"
+            ))
+            .await;
         for _ in 0..5 {
             assert_eq!(post(&platform, &sandbox, "pause", json!({})).await.status, 204);
             assert_eq!(post(&platform, &sandbox, "connect", json!({"timeout": 500})).await.status, 201);
@@ -142,7 +146,9 @@ async fn calls_on_one_sandbox_at_once_follow_one_another() {
 #[tokio::test]
 async fn the_end_of_a_lifetime_pauses_where_that_was_asked_and_paused_ones_have_no_end() {
     let platform = Platform::start();
-    for (members, mode) in [(json!({"autoPause": true}), "full"), (json!({"autoPause": true, "autoPauseMemory": false}), "filesystem")] {
+    for (members, mode) in
+        [(json!({"autoPause": true}), "full"), (json!({"autoPause": true, "autoPauseMemory": false}), "filesystem")]
+    {
         let sandbox = platform.sandbox_of(members).await;
         assert_eq!(detail(&platform, &sandbox).await["lifecycle"], json!({"autoResume": false, "onTimeout": "pause"}));
         assert_eq!(post(&platform, &sandbox, "timeout", json!({"timeout": 0})).await.status, 204);
@@ -177,7 +183,8 @@ async fn traffic_wakes_what_was_made_so() {
     let before = count(&platform, &sandbox);
     assert_eq!(sandbox.succeed("echo awake").await, "awake\n");
     assert_eq!(state().await, "running");
-    let left = detail(&platform, &sandbox).await["endAt"].as_str().unwrap().parse::<jiff::Timestamp>().unwrap() - jiff::Timestamp::now();
+    let left =
+        detail(&platform, &sandbox).await["endAt"].as_str().unwrap().parse::<jiff::Timestamp>().unwrap() - jiff::Timestamp::now();
     assert!(left.as_secs() > 290);
     until("the counter going on", || count(&platform, &sandbox) > before).await;
     // Many at once wake it once.

@@ -230,7 +230,8 @@ async fn a_sandbox_without_internet_has_only_itself() {
 }
 
 /// Connects to itself by its address on the interface, for as long as there is one, and counts.
-const FLOW: &str = "n=0; while ip route get 1.1.1.1 >/dev/null 2>&1; do n=$((n+1)); echo $n > flow; sleep 0.02; done; echo cut > flow";
+const FLOW: &str =
+    "n=0; while ip route get 1.1.1.1 >/dev/null 2>&1; do n=$((n+1)); echo $n > flow; sleep 0.02; done; echo cut > flow";
 
 #[tokio::test]
 async fn the_network_is_cut_and_opened_while_the_sandbox_runs() {
@@ -245,12 +246,17 @@ async fn the_network_is_cut_and_opened_while_the_sandbox_runs() {
         assert_eq!(has_way_out(&sandbox).await, host);
         let resolvers = sandbox.succeed("cat /etc/resolv.conf").await;
         if host {
-            sandbox.succeed(&format!("setsid bash -c '{FLOW}' </dev/null >/dev/null 2>&1 & until [ -e flow ]; do sleep 0.01; done")).await;
+            sandbox
+                .succeed(&format!("setsid bash -c '{FLOW}' </dev/null >/dev/null 2>&1 & until [ -e flow ]; do sleep 0.01; done"))
+                .await;
         }
         for body in [json!({"denyOut": ["0.0.0.0/0"]}), json!({"allow_internet_access": false})] {
             assert_eq!(put(body.clone()).await.status, 204, "{who:?} {body}");
             assert!(!has_way_out(&sandbox).await, "{who:?} {body}");
-            assert_eq!(sandbox.succeed("ls /proc/sys/net/ipv4/conf | grep -v -e all -e default; cat /etc/resolv.conf").await, "lo\n");
+            assert_eq!(
+                sandbox.succeed("ls /proc/sys/net/ipv4/conf | grep -v -e all -e default; cat /etc/resolv.conf").await,
+                "lo\n"
+            );
             if host {
                 sandbox.succeed("until [ \"$(cat flow)\" = cut ]; do sleep 0.01; done").await;
             }

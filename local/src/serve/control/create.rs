@@ -90,7 +90,9 @@ pub fn parse(bytes: &[u8], family: Family, find: impl FnOnce(&Name) -> Option<Te
     let memory = body.auto_pause_memory.unwrap_or(true);
     let auto_resume = body.auto_resume.is_some_and(|auto_resume| auto_resume.enabled);
     if auto_resume && !memory {
-        return Err(ApiError::bad_request("autoResume and autoPauseMemory false exclude each other: traffic resumes only what has memory"));
+        return Err(ApiError::bad_request(
+            "autoResume and autoPauseMemory false exclude each other: traffic resumes only what has memory",
+        ));
     }
     let on_timeout = if auto_pause { OnTimeout::Pause { memory } } else { OnTimeout::Kill };
     if body.iam.is_some_and(|iam| iam.values().any(is_something)) {

@@ -6,11 +6,11 @@ use super::super::keeper::{Order, Resume};
 use super::super::platform::Platform;
 use super::super::sandbox::{Phase, Sandbox};
 use super::create::{DEFAULT_V1, DEFAULT_V2, timeout};
-use super::{Reply, Shared, find, json, optional_json, view};
+use super::{Reply, Shared, find, in_both_families, json, optional_json, view};
 use axum::body::Bytes;
 use axum::extract::{Extension, Path, State};
 use axum::response::IntoResponse;
-use axum::routing::{MethodRouter, post};
+use axum::routing::post;
 use axum::{Json, Router};
 use http::StatusCode;
 use serde::Deserialize;
@@ -18,21 +18,10 @@ use std::sync::Arc;
 
 /// Their routes.
 pub fn router() -> Router<Arc<Platform>> {
-    let both: [(&str, fn() -> MethodRouter<Arc<Platform>>); 4] = [
-        ("timeout", || post(set_timeout)),
-        ("refreshes", || post(refresh)),
-        ("pause", || post(pause)),
-        ("resume", || post(resume)),
-    ];
-    let mut router = Router::new()
-        .route("/sandboxes/{id}/connect", post(connect_v1))
-        .route("/v2/sandboxes/{id}/connect", post(connect_v2));
-    for (name, handler) in both {
-        router = router
-            .route(&format!("/sandboxes/{{id}}/{name}"), handler())
-            .route(&format!("/v2/sandboxes/{{id}}/{name}"), handler());
-    }
-    router
+    let router = [("timeout", post(set_timeout)), ("refreshes", post(refresh)), ("pause", post(pause)), ("resume", post(resume))]
+        .into_iter()
+        .fold(Router::new(), |router, (name, handler)| in_both_families(router, name, handler));
+    router.route("/sandboxes/{id}/connect", post(connect_v1)).route("/v2/sandboxes/{id}/connect", post(connect_v2))
 }
 
 /// The sandbox, if its lifetime runs: 404 for a paused one, 409 for one that is just changing.
@@ -71,13 +60,23 @@ async fn refresh(State(platform): Shared, Path(id): Path<String>, body: Bytes) -
 }
 
 #[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct PauseBody {
     memory: Option<bool>,
+    require_healthy_guest: Option<bool>,
 }
 
 async fn pause(State(platform): Shared, Path(id): Path<String>, body: Bytes) -> Reply {
-    let memory = optional_json::<PauseBody>(&body)?.memory.unwrap_or(true);
-    find(&platform, &id)?.ask(|reply| Order::Pause(memory, reply)).await?;
+    let body = optional_json::<PauseBody>(&body)?;
+    let (memory, sandbox) = (body.memory.unwrap_or(true), find(&platform, &id)?);
+    if let Some(route) = sandbox.status().route.filter(|_| body.require_healthy_guest == Some(true))
+        && sandbox.is_running()
+        && !route.answers().await
+    {
+        let error = ApiError::new(StatusCode::CONFLICT, format!("envd of sandbox \"{}\" does not answer", sandbox.id));
+        return Err(error.with_code("sandbox_snapshot_guest_agent_unresponsive"));
+    }
+    sandbox.ask(|reply| Order::Pause(memory, reply)).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 

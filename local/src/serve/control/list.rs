@@ -89,8 +89,7 @@ impl QueryV2 {
     pub fn apply(self, mut sandboxes: Vec<Arc<Sandbox>>) -> Result<Page<Arc<Sandbox>>, ApiError> {
         let wanted = metadata(self.metadata.as_deref())?;
         let limit = limit(self.limit)?;
-        if let Some(unknown) =
-            self.state.as_deref().and_then(|list| states(list).find(|state| ![RUNNING, PAUSED].contains(state)))
+        if let Some(unknown) = self.state.as_deref().and_then(|list| states(list).find(|state| ![RUNNING, PAUSED].contains(state)))
         {
             return Err(ApiError::validation(format!("unknown state '{unknown}'")));
         }
@@ -100,7 +99,8 @@ impl QueryV2 {
         if template.is_some_and(|name| name.contains(':')) {
             return Err(ApiError::bad_request("template must not have a tag"));
         }
-        let template = template.map(|name| Name::parse(name).ok().map(|name| template::find(&name).map_or(name.name, |known| known.id)));
+        let template =
+            template.map(|name| Name::parse(name).ok().map(|name| template::find(&name).map_or(name.name, |known| known.id)));
         let state = self.state.as_deref();
         sandboxes.retain(|sandbox| {
             state.is_none_or(|state| is_in(sandbox, state))

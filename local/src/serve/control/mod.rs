@@ -3,7 +3,9 @@
 mod create;
 mod lifecycle;
 mod list;
+mod logs;
 mod machine;
+mod metrics;
 mod network;
 mod snapshots;
 mod view;
@@ -20,7 +22,7 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{DefaultBodyLimit, Extension, Path, Query, Request, State};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{any, get, put};
+use axum::routing::{MethodRouter, any, get, put};
 use axum::{Json, Router};
 use create::Family;
 use http::header::{CACHE_CONTROL, HeaderName, HeaderValue, ORIGIN, RETRY_AFTER};
@@ -49,12 +51,13 @@ pub fn router(platform: Arc<Platform>) -> Router {
         .route("/v2/sandboxes/{id}", get(detail).delete(kill))
         .merge(lifecycle::router())
         .merge(snapshots::router())
-        .route("/sandboxes/{id}/network", put(network::update))
-        .route("/v2/sandboxes/{id}/network", put(network::update))
+        .merge(in_both_families(Router::new(), "network", put(network::update)))
+        .merge(in_both_families(Router::new(), "metrics", get(metrics::of_one)))
+        .route("/sandboxes/metrics", get(metrics::of_several))
+        .route("/v2/sandboxes/metrics", get(metrics::of_several))
+        .route("/sandboxes/{id}/logs", get(logs::v1))
+        .route("/v2/sandboxes/{id}/logs", get(logs::v2))
         .route("/code-cells", get(code_cells))
-        .route("/sandboxes/metrics", any(later))
-        .route("/sandboxes/{id}/{what}", any(later_of_sandbox))
-        .route("/v2/sandboxes/{id}/{what}", any(later_of_sandbox))
         .route("/templates", any(later))
         .route("/v2/templates", any(later))
         .route("/templates/aliases/{alias}", any(later))
@@ -72,6 +75,11 @@ pub fn router(platform: Arc<Platform>) -> Router {
         .method_not_allowed_fallback(wrong_method)
         .layer(cors())
         .with_state(platform)
+}
+
+/// The route `name` of a sandbox, under `/sandboxes` and under `/v2/sandboxes`.
+fn in_both_families(router: Router<Arc<Platform>>, name: &str, handler: MethodRouter<Arc<Platform>>) -> Router<Arc<Platform>> {
+    router.route(&format!("/sandboxes/{{id}}/{name}"), handler.clone()).route(&format!("/v2/sandboxes/{{id}}/{name}"), handler)
 }
 
 /// Whether a path belongs to the control plane, so that the console's own pages can have the rest.
@@ -125,15 +133,6 @@ async fn wrong_method() -> ApiError {
 
 async fn later() -> ApiError {
     ApiError::new(StatusCode::NOT_IMPLEMENTED, "This platform does not offer this operation.")
-}
-
-async fn later_of_sandbox(Path((_, what)): Path<(String, String)>) -> ApiError {
-    match what.as_str() {
-        "metrics" | "logs" => {
-            ApiError::new(StatusCode::NOT_IMPLEMENTED, format!("This platform does not offer the operation '{what}'."))
-        }
-        _ => unknown_route().await,
-    }
 }
 
 /// An addition of this platform: whether the first sandbox with code cells must be waited for, and how far that is.

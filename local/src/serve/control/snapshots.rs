@@ -7,7 +7,7 @@ use super::super::snapshots::Snapshot;
 use super::super::template::{self, Name};
 use super::create::{DEFAULT_V1, positive_timeout};
 use super::list::{Page, limit};
-use super::{Reply, Shared, find, json, optional_json, parsed, valid, view};
+use super::{Reply, Shared, find, in_both_families, json, optional_json, parsed, valid, view};
 use axum::body::Bytes;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Extension, Path, Query, State};
@@ -29,13 +29,8 @@ const CONTENTS: &str = "filesystem only";
 
 /// Their routes.
 pub fn router() -> Router<Arc<Platform>> {
-    Router::new()
-        .route("/sandboxes/{id}/fork", post(fork))
-        .route("/v2/sandboxes/{id}/fork", post(fork))
-        .route("/sandboxes/{id}/snapshots", post(create))
-        .route("/v2/sandboxes/{id}/snapshots", post(create))
-        .route("/snapshots", get(list))
-        .route("/templates/{id}", delete(remove))
+    let router = Router::new().route("/snapshots", get(list)).route("/templates/{id}", delete(remove));
+    in_both_families(in_both_families(router, "fork", post(fork)), "snapshots", post(create))
 }
 
 #[derive(Default, Deserialize)]
@@ -66,10 +61,15 @@ async fn fork(State(platform): Shared, Extension(host): Extension<Host>, Path(id
 #[derive(Deserialize)]
 struct CreateBody {
     name: Option<String>,
+    memory: Option<bool>,
 }
 
 async fn create(State(platform): Shared, Path(id): Path<String>, body: Bytes) -> Reply {
-    let name = json::<CreateBody>(&body)?.name.filter(|name| !name.is_empty());
+    let body = json::<CreateBody>(&body)?;
+    if body.memory == Some(true) {
+        return Err(ApiError::bad_request("memory is not available on this platform: snapshots are of the file system only"));
+    }
+    let name = body.name.filter(|name| !name.is_empty());
     let name = name.as_deref().map(Name::parse).transpose().map_err(|error| ApiError::bad_request(format!("name: {error}")))?;
     let sandbox = find(&platform, &id)?;
     let snapshot = platform.snapshot(sandbox, name).await?;

@@ -32,20 +32,23 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
-use streams::Streams;
+use std::time::Duration;
 use target::{Form, Malformed};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// Routes of envd by which the platform itself steers it; nobody else may.
 const CONTROL_ROUTES: [&str; 7] = ["/init", "/freeze", "/unfreeze", "/collapse", "/fsfreeze", "/fsthaw", "/upgrade"];
 /// The SandboxServer's usual ports. It knows neither CORS nor preflights, so the gateway answers for it: pages are to use it as runtimes do.
 const WITHOUT_CORS: [u16; 2] = [9000, 9001];
+/// How long envd may take to say that it is well.
+const HEALTH: Duration = Duration::from_secs(5);
 /// The buffer of each direction of a connection that has switched protocols, in bytes.
 const UPGRADED_BUFFER: usize = 64 * 1024;
 
 /// How the gateway reaches one sandbox.
 pub struct Route {
     client: Client<Connector, Incoming>,
-    streams: Streams,
+    connector: Connector,
 }
 
 impl Route {
@@ -59,17 +62,29 @@ impl Route {
         // body cannot be sent again. Connecting to a Unix socket costs microseconds.
         builder.pool_max_idle_per_host(0);
         let connector = Connector::pin(run)?;
-        Ok(Self { streams: connector.streams().clone(), client: builder.build(connector) })
+        Ok(Self { client: builder.build(connector.clone()), connector })
     }
 
     /// Breaks off every connection, and lets none in until [`Route::open`].
     pub fn close(&self) {
-        self.streams.close();
+        self.connector.streams().close();
     }
 
     /// Lets connections in again.
     pub fn open(&self) {
-        self.streams.open();
+        self.connector.streams().open();
+    }
+
+    /// Whether envd answers.
+    pub async fn answers(&self) -> bool {
+        let asked = async {
+            let mut stream = self.connector.connect(ENVD_PORT).await?;
+            stream.write_all(b"GET /health HTTP/1.1\r\nHost: envd\r\nConnection: close\r\n\r\n").await?;
+            let mut answer = [0; 12];
+            stream.read_exact(&mut answer).await?;
+            std::io::Result::Ok(answer == *b"HTTP/1.1 204")
+        };
+        matches!(tokio::time::timeout(HEALTH, asked).await, Ok(Ok(true)))
     }
 }
 

@@ -12,6 +12,7 @@ use rustix::fd::{AsRawFd, OwnedFd};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
@@ -73,9 +74,19 @@ impl Bwrap {
         let owner = self.owner();
         let folders = data.create("trial", owner)?;
         folders.renew(owner)?;
+        let journal = Arc::default();
         let config = EnvdConfig { default_user: USER.into(), default_workdir: HOME.into(), ..EnvdConfig::default() };
-        let launched =
-            self.launch(Launch { id: "trial", folders: &folders, owner, internet: true, binds: &[], config: &config }).await;
+        let launched = self
+            .launch(Launch {
+                id: "trial",
+                folders: &folders,
+                owner,
+                internet: true,
+                binds: &[],
+                config: &config,
+                journal: &journal,
+            })
+            .await;
         let outcome = match launched {
             Ok(jail) => {
                 jail.end().await;
@@ -119,17 +130,11 @@ impl Bwrap {
         anyhow::ensure!(things.len() <= STAGED, "a sandbox cannot show that many things of the host");
         let mut things = things.into_iter();
         let staged = Box::new(std::array::from_fn(|_| things.next()));
-        let steps = vec![
-            Step::NewSession,
-            Step::PrivateMounts,
-            Step::Stage(staged),
-            entering,
-            Step::Become(owner),
-            Step::DieWithPlatform,
-        ];
+        let steps =
+            vec![Step::NewSession, Step::PrivateMounts, Step::Stage(staged), entering, Step::Become(owner), Step::DieWithPlatform];
         let (mut jail, _) = start(arguments(launch.id, &Sources::staged(launch.binds), false), steps, group).await?;
         jail.set_egress(egress);
-        let ready = jail.hand_over(launch.id, launch.config).await;
+        let ready = jail.hand_over(launch).await;
         jail.or_end(ready).await
     }
 
@@ -140,7 +145,7 @@ impl Bwrap {
         let steps = vec![Step::NewSession, Step::DieWithPlatform];
         let (mut jail, init) = start(arguments(launch.id, &sources, true), steps, group).await?;
         let ready = async {
-            jail.hand_over(launch.id, launch.config).await?;
+            jail.hand_over(launch).await?;
             jail.set_egress(self.egress(Namespace::of_process(init)?, launch).await?);
             Ok(())
         };

@@ -4,7 +4,7 @@
 //! no shell sees a job stop and takes its terminal back, and go on after them. What was stopped before stays stopped.
 
 use super::cgroup::Cgroup;
-use super::tree::{Member, members};
+use super::tree::{Member, members, state};
 use anyhow::{Context, ensure};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
@@ -18,7 +18,7 @@ const STOPS: Duration = Duration::from_secs(10);
 const IN_A_CALL: Duration = Duration::from_secs(1);
 
 /// How often to look whether everything has stopped.
-const LOOK: Duration = Duration::from_millis(2);
+const LOOK: Duration = Duration::from_millis(1);
 
 /// What stops one sandbox.
 pub enum Freezer {
@@ -90,31 +90,31 @@ async fn freeze_group(group: &Cgroup) -> anyhow::Result<()> {
 impl Signals {
     async fn stop(&mut self) -> anyhow::Result<()> {
         let start = Instant::now();
+        self.earlier = self.members().iter().filter(|member| is_stopped(member.state)).map(|member| member.pid).collect();
         let mut sent: HashSet<u32> = HashSet::new();
-        self.earlier.clear();
         loop {
-            let members = self.members();
-            if sent.is_empty() {
-                self.earlier = members.iter().filter(|member| is_stopped(member)).map(|member| member.pid).collect();
-            }
             // Who forks while it is looked at is found in the next round.
-            for member in members.iter().filter(|member| !is_stopped(member)) {
-                if sent.insert(member.pid) {
-                    send(member.pid, Signal::STOP)?;
-                }
-            }
-            let patient = start.elapsed() < IN_A_CALL;
-            if members.iter().all(|member| is_stopped(member) || (!patient && member.state == 'D')) {
+            let moving: Vec<Member> =
+                self.members().into_iter().filter(|member| !is_stopped(member.state) && !sent.contains(&member.pid)).collect();
+            if moving.is_empty() {
                 return Ok(());
             }
-            ensure!(start.elapsed() < STOPS, "the sandbox's processes do not stop");
-            tokio::time::sleep(LOOK).await;
+            for member in moving {
+                sent.insert(member.pid);
+                send(member.pid, Signal::STOP)?;
+                // One that waits for its children would still see them stop in the moment before it stops itself.
+                stopped(member.pid, start).await?;
+            }
         }
     }
 
     fn resume(&mut self) -> anyhow::Result<()> {
         let members = self.members();
-        members.iter().rev().filter(|member| !self.earlier.contains(&member.pid)).try_for_each(|member| send(member.pid, Signal::CONT))
+        members
+            .iter()
+            .rev()
+            .filter(|member| !self.earlier.contains(&member.pid))
+            .try_for_each(|member| send(member.pid, Signal::CONT))
     }
 
     fn members(&self) -> Vec<Member> {
@@ -122,8 +122,22 @@ impl Signals {
     }
 }
 
-fn is_stopped(member: &Member) -> bool {
-    "Tt".contains(member.state)
+/// Waits until a process has stopped, or is gone.
+async fn stopped(pid: u32, start: Instant) -> anyhow::Result<()> {
+    let asked = Instant::now();
+    while let Some(state) = state(pid) {
+        let in_a_call = state == 'D' && asked.elapsed() >= IN_A_CALL;
+        if is_stopped(state) || in_a_call {
+            break;
+        }
+        ensure!(start.elapsed() < STOPS, "the sandbox's processes do not stop");
+        tokio::time::sleep(LOOK).await;
+    }
+    Ok(())
+}
+
+fn is_stopped(state: char) -> bool {
+    "Tt".contains(state)
 }
 
 fn send(pid: u32, signal: Signal) -> anyhow::Result<()> {
@@ -137,11 +151,7 @@ fn send(pid: u32, signal: Signal) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::process::{Child, Command};
-
-    fn state(child: &Child) -> char {
-        members(child.id()).first().map_or('?', |member| member.state)
-    }
+    use std::process::Command;
 
     #[tokio::test]
     async fn what_was_stopped_before_stays_stopped() {
@@ -156,7 +166,7 @@ mod tests {
         freezer.freeze().await.unwrap();
         assert!(members(shell.id()).iter().all(|member| member.state == 'T'));
         freezer.thaw().unwrap();
-        while state(&shell) == 'T' {
+        while state(shell.id()) == Some('T') {
             tokio::time::sleep(LOOK).await;
         }
         let stopped = members(shell.id()).iter().filter(|member| member.state == 'T').count();

@@ -1,14 +1,17 @@
 //! The processes of one running sandbox.
 
+use super::super::journal::Journal;
+use super::Launch;
 use super::cgroup::Cgroup;
 use super::freeze::Freezer;
 use super::network::Egress;
-use crate::handover::{EnvdConfig, READY};
+use crate::handover::READY;
 use anyhow::{Context, bail};
 use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader, Interest};
@@ -110,11 +113,11 @@ impl Jail {
     ///
     /// # Errors
     /// When envd ends, says something else or takes too long.
-    pub async fn hand_over(&mut self, id: &str, config: &EnvdConfig) -> anyhow::Result<()> {
+    pub async fn hand_over(&mut self, launch: &Launch<'_>) -> anyhow::Result<()> {
         if let Some(stderr) = self.child.stderr.take() {
-            tokio::spawn(log(id.to_owned(), stderr));
+            tokio::spawn(log(launch.id.to_owned(), Arc::clone(launch.journal), stderr));
         }
-        let mut line = serde_json::to_vec(config)?;
+        let mut line = serde_json::to_vec(launch.config)?;
         line.push(b'\n');
         let stdin = self.stdin.as_mut().context("envd has no stdin")?;
         stdin.write_all(&line).await.context("envd ended before it was configured")?;
@@ -172,15 +175,19 @@ fn register(fd: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
     watched.map_err(io::Error::from)
 }
 
-/// Copies envd's log to ours, line by line; a line without end is cut.
-async fn log(id: String, stderr: impl AsyncRead + Unpin) {
+/// Copies envd's log to the sandbox's and ours, line by line; a line without end is cut.
+async fn log(id: String, journal: Arc<Journal>, stderr: impl AsyncRead + Unpin) {
     let mut stderr = BufReader::new(stderr);
     let mut line = Vec::new();
     loop {
         line.clear();
         match next_line(&mut stderr, &mut line).await {
             Ok(0) | Err(_) => return,
-            Ok(_) => tracing::debug!(sandbox = %id, "{}", String::from_utf8_lossy(&line).trim_end()),
+            Ok(_) => {
+                let line = String::from_utf8_lossy(&line);
+                tracing::debug!(sandbox = %id, "{}", line.trim_end());
+                journal.add_line(line.trim_end());
+            }
         }
     }
 }

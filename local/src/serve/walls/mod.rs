@@ -22,12 +22,15 @@ pub use etc::furnish;
 pub use jail::Jail;
 pub use network::tool;
 pub use process::{Step, prepare, seal_descriptors};
+pub use tree::Processes;
 
 use super::data::{DataDir, Folders};
+use super::journal::Journal;
 use crate::handover::EnvdConfig;
 use crate::interpreter::runtime::Bind;
 use anyhow::bail;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Where helper programs lie; the platform's own PATH is not trusted, and often lacks the sbin folders.
 pub const TOOL_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -65,6 +68,8 @@ pub struct Launch<'a> {
     pub binds: &'a [Bind],
     /// What envd is told.
     pub config: &'a EnvdConfig,
+    /// Where envd's own log goes.
+    pub journal: &'a Arc<Journal>,
 }
 
 impl Walls {

@@ -18,7 +18,7 @@ pub async fn launch(launch: Launch<'_>) -> anyhow::Result<Jail> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     prepare(&mut command, vec![Step::NewSession]);
     let mut jail = Jail::unwalled(command.spawn().context("cannot start envd")?);
-    let ready = jail.hand_over(launch.id, launch.config).await;
+    let ready = jail.hand_over(&launch).await;
     jail.or_end(ready).await
 }
 

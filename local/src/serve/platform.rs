@@ -25,7 +25,8 @@ pub struct Platform {
     pub walls: Walls,
     /// Where sandboxes keep their files.
     pub data: DataDir,
-    code_cells: CodeCells,
+    /// What sandboxes with code cells are equipped with.
+    pub code_cells: CodeCells,
     registry: Mutex<Registry>,
     tasks: TaskTracker,
 }

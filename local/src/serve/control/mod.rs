@@ -19,7 +19,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post};
 use axum::{Json, Router};
 use create::{DEFAULT_V2, Family};
-use http::header::{HeaderName, HeaderValue, ORIGIN, RETRY_AFTER};
+use http::header::{CACHE_CONTROL, HeaderName, HeaderValue, ORIGIN, RETRY_AFTER};
 use http::{HeaderMap, Method, StatusCode};
 use list::{QueryV1, QueryV2};
 use machine::Machine;
@@ -51,6 +51,7 @@ pub fn router(platform: Arc<Platform>) -> Router {
         .route("/sandboxes/{id}/connect", post(connect_v1))
         .route("/v2/sandboxes/{id}/connect", post(connect_v2))
         .route("/sandboxes/{id}/resume", post(resume))
+        .route("/code-cells", get(code_cells))
         .route("/sandboxes/metrics", any(later))
         .route("/sandboxes/{id}/{what}", any(later_of_sandbox))
         .route("/v2/sandboxes/{id}/{what}", any(later_of_sandbox))
@@ -77,7 +78,7 @@ pub fn router(platform: Arc<Platform>) -> Router {
 /// Whether a path belongs to the control plane, so that the console's own pages can have the rest.
 pub fn owns(path: &str) -> bool {
     let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
-    ["health", "sandboxes", "v2", "snapshots", "templates", "volumes", "secrets"].contains(&first)
+    ["health", "sandboxes", "v2", "code-cells", "snapshots", "templates", "volumes", "secrets"].contains(&first)
 }
 
 /// CORS for the origins that came this far: foreign ones are refused before.
@@ -134,6 +135,11 @@ async fn later_of_sandbox(Path((_, what)): Path<(String, String)>) -> ApiError {
         }
         _ => unknown_route().await,
     }
+}
+
+/// An addition of this platform: whether the first sandbox with code cells must be waited for, and how far that is.
+async fn code_cells(State(platform): Shared) -> Reply {
+    Ok(([(CACHE_CONTROL, "no-store")], Json(platform.code_cells.status().await)).into_response())
 }
 
 async fn create_v1(State(platform): Shared, Extension(host): Extension<Host>, body: Bytes) -> Reply {

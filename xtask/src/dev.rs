@@ -97,7 +97,7 @@ fn start(project: &Project, args: &Args) -> Result<Child> {
     let mut command = Command::new(project.platform_binary());
     command.args(["serve", "--json", "--listen", &args.listen.to_string(), "--data-dir"]);
     command.arg(&data_dir).arg("--console").arg(project.path("www/dist"));
-    if !names_runtime(args) {
+    if !args.platform.iter().any(|arg| arg.starts_with("--runtime-dir")) {
         command.arg("--runtime-dir").arg(project.runtime());
     }
     command.args(&args.platform);

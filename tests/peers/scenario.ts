@@ -365,12 +365,23 @@ async function lifecycle({ sdk, options, step }: Peer): Promise<void> {
       await again.kill();
       const deleted = [];
       for (const { snapshotId } of [...made, made[0]!]) deleted.push(await sdk.Sandbox.deleteSnapshot(snapshotId, options));
-      return { pages: pages.map((page) => page.length), newestFirst: pages.flat().join() === made.map((info) => info.snapshotId).reverse().join(), file, deleted };
+      return {
+        pages: pages.map((page) => page.length),
+        newestFirst:
+          pages.flat().join() ===
+          made
+            .map((info) => info.snapshotId)
+            .reverse()
+            .join(),
+        file,
+        deleted,
+      };
     });
     await step("metrics", async () => {
       const later = { start: new Date(Date.now() + 3_600_000) };
       const [first] = await one.getMetrics();
-      const measured = first !== undefined && [first.cpuCount, first.memTotal, first.memUsed, first.diskTotal].every((each) => each > 0);
+      const measured =
+        first !== undefined && [first.cpuCount, first.memTotal, first.memUsed, first.diskTotal].every((each) => each > 0);
       return { measured, none: (await one.getMetrics(later)).length };
     });
     await step("updateNetwork", async () => {
@@ -379,7 +390,11 @@ async function lifecycle({ sdk, options, step }: Peer): Promise<void> {
       await one.updateNetwork({ denyOut: ["0.0.0.0/0"] });
       const cut = await interfaces();
       await one.updateNetwork({});
-      return { cut, restored: (await interfaces()) === before, rule: await raises(() => one.updateNetwork({ denyOut: ["10.0.0.0/8"] })) };
+      return {
+        cut,
+        restored: (await interfaces()) === before,
+        rule: await raises(() => one.updateNetwork({ denyOut: ["10.0.0.0/8"] })),
+      };
     });
     await step("autoPauseAndResume", async () => {
       const lazy = await sdk.Sandbox.create("base", { lifecycle: { onTimeout: "pause", autoResume: true }, ...options });

@@ -25,7 +25,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, any, get, put};
 use axum::{Json, Router};
 use create::Family;
-use http::header::{CACHE_CONTROL, HeaderName, HeaderValue, ORIGIN, RETRY_AFTER};
+use http::header::{CACHE_CONTROL, HeaderName, ORIGIN, RETRY_AFTER};
 use http::{HeaderMap, Method, StatusCode};
 use list::{QueryV1, QueryV2};
 use machine::Machine;

@@ -66,3 +66,6 @@ const CODE_TYPES: &str = include_str!("code.d.ts");
 #[cfg(target_arch = "wasm32")]
 #[wasm_bindgen::prelude::wasm_bindgen(typescript_custom_section)]
 const SERVER_TYPES: &str = include_str!("server/types.d.ts");
+#[cfg(target_arch = "wasm32")]
+#[wasm_bindgen::prelude::wasm_bindgen(typescript_custom_section)]
+const SERVER_GROUP_TYPES: &str = include_str!("server/groups.d.ts");

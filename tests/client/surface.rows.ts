@@ -132,6 +132,8 @@ const SECTIONS: [section: string, lines: [seed: string, here: string, test: stri
       ["move()", "Files#move", NAMES],
       ["rename()", "Files#rename", "has nothing that is not declared"],
       ["get_info()", "Files#getInfo", NAMES],
+      ["upload()", "Files#upload", "an upload tells how far it is, whatever it comes from"],
+      ["download()", "Files#download", "a download goes into a blob, a stream or a file"],
       ["upload_url()", "Files#uploadUrl", SIGNED],
       ["download_url()", "Files#downloadUrl", SIGNED],
     ],

@@ -356,15 +356,17 @@ async function lifecycle({ sdk, options, step }: Peer): Promise<void> {
       return Promise.all(others.map(async (fork) => [fork.sandboxId !== one.sandboxId, await fork.files.read("file")]));
     });
     await step("snapshots", async () => {
-      const made = [await one.createSnapshot(), await one.createSnapshot({ name: `peer-${group}` })];
+      const plain = await one.createSnapshot();
+      const named = await one.createSnapshot({ name: `peer-${group}` });
+      const made = [plain, named];
       const pages = [];
       const paginator = one.listSnapshots({ limit: 1 });
       while (paginator.hasNext) pages.push((await paginator.nextItems()).map((info) => info.snapshotId));
-      const again = await sdk.Sandbox.create(made[1]!.snapshotId, { timeoutMs: 60_000, ...options });
+      const again = await sdk.Sandbox.create(named.snapshotId, { timeoutMs: 60_000, ...options });
       const file = await again.files.read("file");
       await again.kill();
       const deleted = [];
-      for (const { snapshotId } of [...made, made[0]!]) deleted.push(await sdk.Sandbox.deleteSnapshot(snapshotId, options));
+      for (const { snapshotId } of [...made, plain]) deleted.push(await sdk.Sandbox.deleteSnapshot(snapshotId, options));
       return {
         pages: pages.map((page) => page.length),
         newestFirst:

@@ -39,8 +39,6 @@ async function hold(lock: string): Promise<() => Promise<void>> {
   };
 }
 
-<<<<<<< HEAD
-=======
 const headers = () => ({ "x-api-key": shared.platform.info.apiKey, "content-type": "application/json" });
 
 /** How far the platform is with code cells. */
@@ -56,7 +54,6 @@ async function beginSetUp(): Promise<void> {
   while ((await state()) !== "making") await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
->>>>>>> cells
 describe("the first use of code cells", { timeout: 120_000 }, () => {
   test("what is installed and how long that takes is said before the start", async () => {
     const { first, platform } = shared;
@@ -70,32 +67,16 @@ describe("the first use of code cells", { timeout: 120_000 }, () => {
 
   test("progress is shown, a platform that lets nobody wait longer is asked again, and then the sandbox is there", async () => {
     const { page } = shared.first;
-<<<<<<< HEAD
-    // The platform answers so after a minute; here it does at once, the first time.
-=======
     // The platform answers so after a minute; here it does as soon as the set-up has begun, the first time.
->>>>>>> cells
     let refused = 0;
     await page.setRequestInterception(true);
     page.on("request", (request) => {
       if (request.method() !== "POST" || !request.url().endsWith("/sandboxes") || refused > 0) return void request.continue();
       refused += 1;
-<<<<<<< HEAD
-      void fetch(request.url(), 
-        method: "POST",
-        headers: "x-api-key": shared.platform.info.apiKey, "content-type": "application/json" ,
-        body: JSON.stringify(templateID: "code-interpreter-v1" ),
-        signal: AbortSignal.timeout(500),).catch(() => );
-      setTimeout(() => {
-        const body = JSON.stringify({ code: 503, message: "Code cells are being set up on this machine for the first time" });
-        void request.respond({ status: 503, contentType: "application/json", body });
-      }, 1000);
-=======
       void beginSetUp().then(() => {
         const body = JSON.stringify({ code: 503, message: "Code cells are being set up on this machine for the first time" });
         return request.respond({ status: 503, contentType: "application/json", body });
       });
->>>>>>> cells
     });
     await shared.first.click("console-new-sandbox >>> button", "Start");
     await shared.first.find("console-new-sandbox >>> .setup progress");

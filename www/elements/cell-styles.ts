@@ -54,13 +54,10 @@ export const cellStyles = css`
     overflow: auto;
     font: 12.5px / 20px var(--sb-mono);
   }
-<<<<<<< HEAD
-=======
   .code:last-child,
   .plain:last-child {
     border-radius: 0 0 7px 7px;
   }
->>>>>>> cells
   .read {
     padding: 8px 12px;
     border-top: 1px solid var(--sb-border);

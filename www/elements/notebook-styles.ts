@@ -29,13 +29,9 @@ export const notebookStyles = css`
     flex: 1;
     min-width: 0;
     color: var(--sb-muted);
-<<<<<<< HEAD
-    font-size: 12px;
-=======
     overflow: hidden;
     font-size: 12px;
     text-overflow: ellipsis;
->>>>>>> cells
     white-space: nowrap;
   }
   .cells {

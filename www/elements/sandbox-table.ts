@@ -43,10 +43,7 @@ export class SandboxTable extends LitElement {
       }
       thead th {
         padding: 0;
-<<<<<<< HEAD
-=======
         white-space: nowrap;
->>>>>>> cells
         border-bottom: 1px solid var(--sb-border-strong);
       }
       thead button {

@@ -60,11 +60,8 @@ export class CellEditor {
         bracketMatching(),
         closeBrackets(),
         indentOnInput(),
-<<<<<<< HEAD
-=======
         // Long lines go on below: a cell is as wide as the page, and scrolls nowhere by itself.
         EditorView.lineWrapping,
->>>>>>> cells
         keymap.of([...closeBracketsKeymap, indentWithTab]),
         this.language.of([]),
         this.label.of([]),

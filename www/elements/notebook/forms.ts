@@ -12,13 +12,9 @@ export type Form =
   | { readonly kind: "json"; readonly name: string; readonly value: unknown }
   | { readonly kind: "file"; readonly name: string; readonly mime: string; readonly data: string };
 
-<<<<<<< HEAD
-const SHORT_TEXT = 200;
-=======
 type Written = Extract<Form, { text: string }>;
 
 const SHORT_LIST = /^[[{(].{0,200}$/;
->>>>>>> cells
 const BASE64 = /^[A-Za-z0-9+/\s]+={0,2}\s*$/;
 
 /** All forms of a result. Every MIME type is in one of them, also those that nothing here can show. */
@@ -26,11 +22,7 @@ export function formsOf(bundle: MimeBundle): Form[] {
   const forms: Form[] = [];
   const text = (mime: string) => (typeof bundle[mime] === "string" ? (bundle[mime] as string) : undefined);
   const add = (form: Form | undefined) => form && forms.push(form);
-<<<<<<< HEAD
-  const written = (kind: Extract<Form, { text: string }>["kind"], name: string, mime: string): Form | undefined => {
-=======
   const written = (kind: Written["kind"], name: string, mime: string): Written | undefined => {
->>>>>>> cells
     const value = text(mime);
     return value === undefined ? undefined : { kind, name, text: value };
   };
@@ -60,11 +52,7 @@ export function formsOf(bundle: MimeBundle): Form[] {
   const json =
     "application/json" in bundle ? ({ kind: "json", name: "JSON", value: bundle["application/json"] } as const) : undefined;
   // A short list is best read as it is written.
-<<<<<<< HEAD
-  const short = plain && "text" in plain && plain.text.length <= SHORT_TEXT && !plain.text.includes("\n");
-=======
   const short = plain !== undefined && SHORT_LIST.test(plain.text);
->>>>>>> cells
   if (json && !short) add(json);
   add(plain);
   if (json && short) add(json);
@@ -79,13 +67,9 @@ const SHOWN =
   /^(text\/(plain|html|latex|markdown)|image\/(svg\+xml|png|jpeg|gif|webp)|application\/(json|javascript|vnd\.plotly\.v1\+json)|e2b\/(data|chart))$/;
 
 function others(bundle: MimeBundle): Form[] {
-<<<<<<< HEAD
-  const unknown = Object.entries(bundle).filter(([mime]) => !SHOWN.test(mime));
-=======
   const broken = (mime: string, value: unknown) =>
     /^image\/(?!svg)/.test(mime) && !(typeof value === "string" && BASE64.test(value));
   const unknown = Object.entries(bundle).filter(([mime, value]) => !SHOWN.test(mime) || broken(mime, value));
->>>>>>> cells
   return unknown.map(([mime, value]) => ({
     kind: "file",
     name: mime === "application/pdf" ? "PDF" : mime,

@@ -3,11 +3,7 @@
 import type { CodeError, Result } from "agent-sandbox-web";
 import { type Channel, OutputLines } from "../ansi.js";
 
-<<<<<<< HEAD
-const KEPT_LINES = 5000;
-=======
 const KEPT_LINES = 2000;
->>>>>>> cells
 // What is stored and exported of a stream: its end.
 const KEPT_TEXT = 200_000;
 

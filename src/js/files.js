@@ -205,16 +205,20 @@ async function gather(begun, rest) {
   return new Blob(parts);
 }
 
-/** Whether the sandbox can join files: asked by what it says to joining none. */
+/** Those of sandboxes that can join files. */
+const joining = new WeakSet();
+
+/** Whether the sandbox can join files: asked once, by what it says to joining none. */
 async function joins(files, path, options) {
+  if (joining.has(files)) return true;
   try {
     await files.__compose([], path, options);
-    return true;
   } catch (error) {
-    if (error.status === 400) return true;
     if (error.status === 404 || error.status === 405) return false;
-    throw error;
+    if (error.status !== 400) throw error;
   }
+  joining.add(files);
+  return true;
 }
 
 /** Sends a source in parts that the sandbox joins, so that neither its length nor room for all of it is needed. */
@@ -269,7 +273,8 @@ function byXhr(report) {
         for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value);
         xhr.upload.onprogress = ({ loaded }) => report(loaded);
         xhr.onload = () => {
-          const retry = xhr.getResponseHeader("retry-after");
+          // Where the server does not let it be read, asking for it is an error in the console.
+          const retry = xhr.status === 429 || xhr.status === 503 ? xhr.getResponseHeader("retry-after") : null;
           resolve(new Response(xhr.response || null, { status: xhr.status, headers: retry ? { "retry-after": retry } : {} }));
         };
         xhr.onerror = () => reject(new TypeError("The upload broke off."));

@@ -20,6 +20,7 @@ use js_sys::{Promise, Uint8Array};
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 use wasm_bindgen::JsValue;
+use web_sys::ReadableStreamDefaultReader;
 
 /// Small frames are joined up to about this size, in bytes or characters.
 const JOINED: usize = 64 * 1024;
@@ -54,7 +55,7 @@ pub struct Process {
     pub pid: u32,
     /// When it began, on the clock of [`crate::transport::runtime::now`].
     pub started: f64,
-    output: Output,
+    pub output: Output,
     stream: Rc<EventStream>,
     decoders: RefCell<[Utf8Decoder; 2]>,
     exit: RefCell<Option<Exit>>,
@@ -65,6 +66,8 @@ pub struct Process {
     /// Whether a reader that leaves early ends the process.
     pub kills_when_left: Cell<bool>,
     ends: RefCell<(Option<Listener>, Option<Timer>)>,
+    /// Where its input comes from.
+    feed: RefCell<Option<ReadableStreamDefaultReader>>,
 }
 
 impl Process {
@@ -112,6 +115,7 @@ impl Process {
             done: Cell::new(false),
             kills_when_left: Cell::new(false),
             ends: RefCell::default(),
+            feed: RefCell::default(),
         }))
     }
 
@@ -134,6 +138,11 @@ impl Process {
         if !self.done.get() {
             *self.ends.borrow_mut() = (listener, timer);
         }
+    }
+
+    /// Its input comes from here, and is no longer wanted when it ends.
+    pub fn feeds_from(&self, reader: ReadableStreamDefaultReader) {
+        *self.feed.borrow_mut() = Some(reader);
     }
 
     /// Ends the process and fails whoever reads it with `error`.
@@ -264,6 +273,9 @@ impl Process {
     fn close(&self) {
         self.done.set(true);
         self.ends.take();
+        if let Some(reader) = self.feed.take() {
+            ignore(&reader.cancel());
+        }
     }
 
     fn finish(&self, fault: Fault) -> Fault {
@@ -278,8 +290,9 @@ impl Process {
         }
     }
 
-    /// Stops listening; the process goes on.
+    /// Stops listening; the process goes on, and so does what it is fed from.
     pub fn disconnect(&self) {
+        self.feed.take();
         self.close();
         self.stream.guard.fire(JsValue::UNDEFINED);
         self.stream.cancel();
@@ -289,6 +302,7 @@ impl Process {
     pub fn leave(&self) {
         if self.kills_when_left.get() && self.exit.borrow().is_none() && !self.done.get() {
             kill_later(&self.target, self.pid);
+            self.close();
         }
         self.disconnect();
     }

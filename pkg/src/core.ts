@@ -6,6 +6,7 @@
 import { Code, Commands, Files, Network, Pty, PtyConnection, Sandbox, ServerCore, TerminalSession } from "./agent_sandbox_web.js";
 import { init, setDefaultSource } from "./loading.js";
 import { SandboxPaginator } from "./paginator.js";
+import { bindFiles } from "./snippets/src/js/files.js";
 import { bindServer, bindTerminals } from "./snippets/src/server/js/client.js";
 
 export { Sandbox as AsyncSandbox } from "./agent_sandbox_web.js";
@@ -16,6 +17,7 @@ export { Code, Commands, Files, init, Network, Pty, Sandbox, SandboxPaginator, T
 export default setDefaultSource;
 
 // Here and not beside the classes: bundlers leave a file out that only passes exports on.
+bindFiles(Files);
 bindServer(init, ServerCore);
 bindTerminals(TerminalSession, PtyConnection);
 

@@ -146,45 +146,6 @@ export function exitChunk(exitCode, error) {
   return error === undefined ? { type: "exit", exitCode } : { type: "exit", exitCode, error };
 }
 
-/** A response's body for the caller: its failures are typed, an abort comes through with its reason, and its end lets go of the request. */
-export function guardedBody(reader, body) {
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        let step;
-        try {
-          step = await reader.read();
-        } catch (cause) {
-          const aborted = body.aborted();
-          controller.error(aborted ? aborted.reason : await body.fail(cause));
-          return;
-        }
-        const aborted = body.aborted();
-        if (aborted) controller.error(aborted.reason);
-        else if (step.done) {
-          body.end();
-          controller.close();
-        } else controller.enqueue(step.value);
-      },
-      async cancel(reason) {
-        await reader.cancel(reason);
-        body.leave();
-      },
-    },
-    { highWaterMark: 0 },
-  );
-}
-
-/** All bytes of a body, as a `Blob`. */
-export function collectBlob(body) {
-  return new Response(body).blob();
-}
-
-/** Text in a named encoding. A byte order mark is part of a file's text: what was written is read. */
-export function textOf(bytes, encoding) {
-  return new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes);
-}
-
 /** Gives an object of a class from WebAssembly its asynchronous disposal, whether or not the runtime knows the symbol. */
 export function disposable(object) {
   Object.getPrototypeOf(object)[asyncDispose] ??= function () {

@@ -8,7 +8,7 @@ use crate::error::{Answer, Fault, Gateway, Result};
 use crate::options::set;
 use crate::protocol::connect::Code;
 use crate::protocol::failure::{Doing, short_message};
-use js_sys::{JSON, Object, Promise, Reflect};
+use js_sys::{Function, JSON, Object, Promise, Reflect};
 use std::cell::Cell;
 use wasm_bindgen::prelude::*;
 use web_sys::{AbortController, Response};
@@ -29,7 +29,7 @@ pub struct Request<'a> {
     /// With its question mark, or empty. Never logged.
     pub query: &'a str,
     pub headers: Object,
-    /// `undefined` for none.
+    /// `undefined` for none. A function is called in place of `fetch`: it has the body, and sends it in a way of its own.
     pub body: JsValue,
     /// Whether sending it twice does what sending it once does.
     pub repeatable: bool,
@@ -144,7 +144,8 @@ async fn attempt_once(client: &Client, request: &Request<'_>, want: Want, limits
     set(&init, "method", &JsValue::from_str(request.method));
     set(&init, "headers", &request.headers);
     set(&init, "signal", &pending.controller.signal());
-    if !request.body.is_undefined() {
+    let sender = request.body.dyn_ref::<Function>();
+    if !request.body.is_undefined() && sender.is_none() {
         set(&init, "body", &request.body);
         if request.body.is_instance_of::<web_sys::ReadableStream>() {
             set(&init, "duplex", &JsValue::from_str("half"));
@@ -158,7 +159,12 @@ async fn attempt_once(client: &Client, request: &Request<'_>, want: Want, limits
         set(&init, "redirect", &JsValue::from_str("manual"));
     }
     let started = now();
-    let answered = match client.fetch(&[request.base, request.path, request.query].concat(), &init) {
+    let url = [request.base, request.path, request.query].concat();
+    let fetched = match sender {
+        Some(sender) => sender.call2(&JsValue::UNDEFINED, &JsValue::from_str(&url), &init).map(JsCast::unchecked_into),
+        None => client.fetch(&url, &init),
+    };
+    let answered = match fetched {
         Ok(promise) => limits.guard.promise(promise).await,
         Err(error) => Err(super::guard::Stop::Failed(error)),
     };

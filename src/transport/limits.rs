@@ -18,7 +18,7 @@ pub struct Limits {
     /// When the timeout passes, on the clock of [`now`].
     deadline: Option<f64>,
     _listener: Option<Listener>,
-    _timer: Option<Timer>,
+    timer: Cell<Option<Timer>>,
 }
 
 impl Limits {
@@ -40,7 +40,12 @@ impl Limits {
             Timer::start(ms, move || guard.fire(timed_out(ms, begun.get())))
         });
         let deadline = options.timeout.map(|ms| now() + ms);
-        Ok(Self { guard, begun, deadline, _listener: listener, _timer: timer })
+        Ok(Self { guard, begun, deadline, _listener: listener, timer: Cell::new(timer) })
+    }
+
+    /// Says that the answer has begun, and that this is all that the timeout was for.
+    pub fn lift(&self) {
+        self.timer.take();
     }
 
     /// How much time is left, in ms; infinite without a timeout.

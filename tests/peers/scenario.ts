@@ -356,21 +356,27 @@ async function lifecycle({ sdk, options, step }: Peer): Promise<void> {
       return Promise.all(others.map(async (fork) => [fork.sandboxId !== one.sandboxId, await fork.files.read("file")]));
     });
     await step("snapshots", async () => {
-      const made = [await one.createSnapshot(), await one.createSnapshot({ name: `peer-${group}` })];
+      const [unnamed, named] = [await one.createSnapshot(), await one.createSnapshot({ name: `peer-${group}` })];
       const pages = [];
       const paginator = one.listSnapshots({ limit: 1 });
       while (paginator.hasNext) pages.push((await paginator.nextItems()).map((info) => info.snapshotId));
-      const again = await sdk.Sandbox.create(made[1]!.snapshotId, { timeoutMs: 60_000, ...options });
+      const again = await sdk.Sandbox.create(named.snapshotId, { timeoutMs: 60_000, ...options });
       const file = await again.files.read("file");
       await again.kill();
       const deleted = [];
-      for (const { snapshotId } of [...made, made[0]!]) deleted.push(await sdk.Sandbox.deleteSnapshot(snapshotId, options));
-      return { pages: pages.map((page) => page.length), newestFirst: pages.flat().join() === made.map((info) => info.snapshotId).reverse().join(), file, deleted };
+      for (const { snapshotId } of [unnamed, named, unnamed]) deleted.push(await sdk.Sandbox.deleteSnapshot(snapshotId, options));
+      return {
+        pages: pages.map((page) => page.length),
+        newestFirst: pages.flat().join() === [named.snapshotId, unnamed.snapshotId].join(),
+        file,
+        deleted,
+      };
     });
     await step("metrics", async () => {
       const later = { start: new Date(Date.now() + 3_600_000) };
       const [first] = await one.getMetrics();
-      const measured = first !== undefined && [first.cpuCount, first.memTotal, first.memUsed, first.diskTotal].every((each) => each > 0);
+      const measured =
+        first !== undefined && [first.cpuCount, first.memTotal, first.memUsed, first.diskTotal].every((each) => each > 0);
       return { measured, none: (await one.getMetrics(later)).length };
     });
     await step("updateNetwork", async () => {
@@ -379,7 +385,11 @@ async function lifecycle({ sdk, options, step }: Peer): Promise<void> {
       await one.updateNetwork({ denyOut: ["0.0.0.0/0"] });
       const cut = await interfaces();
       await one.updateNetwork({});
-      return { cut, restored: (await interfaces()) === before, rule: await raises(() => one.updateNetwork({ denyOut: ["10.0.0.0/8"] })) };
+      return {
+        cut,
+        restored: (await interfaces()) === before,
+        rule: await raises(() => one.updateNetwork({ denyOut: ["10.0.0.0/8"] })),
+      };
     });
     await step("autoPauseAndResume", async () => {
       const lazy = await sdk.Sandbox.create("base", { lifecycle: { onTimeout: "pause", autoResume: true }, ...options });

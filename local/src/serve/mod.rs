@@ -17,6 +17,7 @@ mod platform;
 mod record;
 mod route;
 mod sandbox;
+mod server_setup;
 mod snapshots;
 mod template;
 mod walls;

@@ -245,7 +245,7 @@ impl Platform {
     ) -> Result<(Jail, Route), ApiError> {
         let mut equipment =
             if wish.template.interpreter { self.code_cells.equip(&self.walls).await? } else { Equipment::default() };
-        self.code_cells.add_server(&self.walls, &mut equipment);
+        self.code_cells.add_server(&self.walls, &mut equipment).await;
         let binds = equipment.binds.clone();
         let config = self.config(identity, wish, folders, equipment);
         let Identity { id, owner, journal, .. } = identity;

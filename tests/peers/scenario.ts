@@ -356,7 +356,9 @@ async function lifecycle({ sdk, options, step }: Peer): Promise<void> {
       return Promise.all(others.map(async (fork) => [fork.sandboxId !== one.sandboxId, await fork.files.read("file")]));
     });
     await step("snapshots", async () => {
-      const [unnamed, named] = [await one.createSnapshot(), await one.createSnapshot({ name: `peer-${group}` })];
+      const plain = await one.createSnapshot();
+      const named = await one.createSnapshot({ name: `peer-${group}` });
+      const made = [plain, named];
       const pages = [];
       const paginator = one.listSnapshots({ limit: 1 });
       while (paginator.hasNext) pages.push((await paginator.nextItems()).map((info) => info.snapshotId));
@@ -364,10 +366,15 @@ async function lifecycle({ sdk, options, step }: Peer): Promise<void> {
       const file = await again.files.read("file");
       await again.kill();
       const deleted = [];
-      for (const { snapshotId } of [unnamed, named, unnamed]) deleted.push(await sdk.Sandbox.deleteSnapshot(snapshotId, options));
+      for (const { snapshotId } of [...made, plain]) deleted.push(await sdk.Sandbox.deleteSnapshot(snapshotId, options));
       return {
         pages: pages.map((page) => page.length),
-        newestFirst: pages.flat().join() === [named.snapshotId, unnamed.snapshotId].join(),
+        newestFirst:
+          pages.flat().join() ===
+          made
+            .map((info) => info.snapshotId)
+            .reverse()
+            .join(),
         file,
         deleted,
       };

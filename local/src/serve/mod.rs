@@ -15,6 +15,7 @@ mod listen;
 mod metrics;
 mod platform;
 mod record;
+mod results;
 mod route;
 mod sandbox;
 mod server_setup;
@@ -147,6 +148,7 @@ async fn start(args: Args) -> anyhow::Result<(Arc<Platform>, tokio::task::JoinHa
     let ca_file = args.ca_file.map(|file| file.canonicalize().context("the file of --ca-file cannot be read")).transpose()?;
     let options = runtime::Options { pip_index: args.pip_index, ca_file, deno: runtime::find_deno() };
     let code_cells = CodeCells::new(runtime_dir, options);
+    tokio::spawn(code_cells.clone().announce());
     let walls = Walls::raise(args.isolation, args.allow_private, &data).await?;
     if walls.name() == "none" {
         tracing::warn!(

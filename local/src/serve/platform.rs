@@ -40,7 +40,8 @@ pub struct Platform {
     pub data: DataDir,
     /// Copies from which sandboxes are made.
     pub snapshots: Snapshots,
-    code_cells: CodeCells,
+    /// What sandboxes with code cells are equipped with.
+    pub code_cells: CodeCells,
     registry: Mutex<Registry>,
     tasks: TaskTracker,
 }

@@ -6,6 +6,7 @@ use super::error::ApiError;
 use super::gateway::{self, Target};
 use super::hosts::{Allowed, Host, Place};
 use super::platform::Platform;
+use super::results;
 use axum::Router;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
@@ -41,9 +42,14 @@ impl Front {
 
     async fn dispatch(&self, request: Request<Incoming>, peer: IpAddr) -> Result<Response, ApiError> {
         let host = self.allowed.host(request.uri(), request.headers())?;
-        if let Place::Sandbox(label) = &host.place {
-            let target = Target::by_host(label);
-            return Ok(gateway::handle(&self.platform, &host, peer, target, request).await);
+        match &host.place {
+            // Whatever else the request says: results know no sandbox and no control plane.
+            Place::Results => return Ok(results::answer(&self.platform, &self.allowed, &host, &request).await),
+            Place::Sandbox(label) => {
+                let target = Target::by_host(label);
+                return Ok(gateway::handle(&self.platform, &host, peer, target, request).await);
+            }
+            Place::Console | Place::Paths => {}
         }
         let path_and_query = request.uri().path_and_query().map_or("/", |path| path.as_str());
         if let Some(target) = Target::by_path(path_and_query, request.headers()) {

@@ -1,5 +1,6 @@
 //! The platform as its clients see it: the real binary, over real sockets.
 
+mod code_cells;
 mod console;
 mod control;
 mod copies;
@@ -7,6 +8,7 @@ mod ending;
 mod gateway;
 mod lifecycle;
 mod origins;
+mod results;
 mod start;
 mod streams;
 mod support;

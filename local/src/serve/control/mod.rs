@@ -25,7 +25,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, any, get, put};
 use axum::{Json, Router};
 use create::Family;
-use http::header::{HeaderName, ORIGIN, RETRY_AFTER};
+use http::header::{CACHE_CONTROL, HeaderName, ORIGIN, RETRY_AFTER};
 use http::{HeaderMap, Method, StatusCode};
 use list::{QueryV1, QueryV2};
 use machine::Machine;
@@ -57,6 +57,7 @@ pub fn router(platform: Arc<Platform>) -> Router {
         .route("/v2/sandboxes/metrics", get(metrics::of_several))
         .route("/sandboxes/{id}/logs", get(logs::v1))
         .route("/v2/sandboxes/{id}/logs", get(logs::v2))
+        .route("/code-cells", get(code_cells))
         .route("/templates", any(later))
         .route("/v2/templates", any(later))
         .route("/templates/aliases/{alias}", any(later))
@@ -84,7 +85,7 @@ fn in_both_families(router: Router<Arc<Platform>>, name: &str, handler: MethodRo
 /// Whether a path belongs to the control plane, so that the console's own pages can have the rest.
 pub fn owns(path: &str) -> bool {
     let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
-    ["health", "sandboxes", "v2", "snapshots", "templates", "volumes", "secrets"].contains(&first)
+    ["health", "sandboxes", "v2", "code-cells", "snapshots", "templates", "volumes", "secrets"].contains(&first)
 }
 
 /// CORS for the origins that came this far: foreign ones are refused before.
@@ -132,6 +133,11 @@ async fn wrong_method() -> ApiError {
 
 async fn later() -> ApiError {
     ApiError::new(StatusCode::NOT_IMPLEMENTED, "This platform does not offer this operation.")
+}
+
+/// An addition of this platform: whether the first sandbox with code cells must be waited for, and how far that is.
+async fn code_cells(State(platform): Shared) -> Reply {
+    Ok(([(CACHE_CONTROL, "no-store")], Json(platform.code_cells.status().await)).into_response())
 }
 
 async fn create_v1(State(platform): Shared, Extension(host): Extension<Host>, body: Bytes) -> Reply {

@@ -57,14 +57,15 @@ impl Platform {
         Self::run(command, folder)
     }
 
-    /// Starts one with a variable in its environment.
-    pub fn start_in(who: Who, variable: &str, value: &str) -> Self {
+    /// Starts one with a variable in its environment, and further arguments.
+    pub fn start_in(who: Who, variable: &str, value: &str, arguments: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         who.own(folder.path());
         let mut command = command(who, folder.path());
         command
             .args(["serve", "--json", "--listen", "127.0.0.1:0", "--api-key", KEY, "--data-dir"])
-            .arg(folder.path().join("data"));
+            .arg(folder.path().join("data"))
+            .args(arguments);
         command.env(variable, value);
         Self::run(command, folder)
     }

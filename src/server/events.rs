@@ -10,7 +10,7 @@ use crate::protocol::server::endpoints::Endpoint;
 use crate::protocol::sse::{SseEvent, SseReader};
 use crate::stream::{Pull, chunk_stream};
 use crate::target::promise;
-use crate::transport::fetch::{Exchange, Want};
+use crate::transport::fetch::{Exchange, Want, read};
 use crate::transport::guard::Guard;
 use crate::transport::limits::Limits;
 use crate::transport::runtime::ignore;
@@ -129,11 +129,8 @@ impl Events {
                 return Ok(JsValue::UNDEFINED);
             }
             let under_way = self.open().await?;
-            let read = under_way.limits.guard.promise(under_way.reader.read()).await.map_err(|stop| match stop.into() {
-                Fault::Network { cause, .. } => Fault::Network { begun: true, cause },
-                fault => fault,
-            })?;
-            let chunk = Reflect::get(&read, &JsValue::from_str("value"))?;
+            let step = read(under_way.reader.read(), &under_way.limits.guard).await?;
+            let chunk = Reflect::get(&step, &JsValue::from_str("value"))?;
             if let Ok(chunk) = chunk.dyn_into::<Uint8Array>() {
                 self.reader.borrow_mut().push(&chunk.to_vec());
                 continue;

@@ -94,33 +94,15 @@ fn check_address(listen: SocketAddr) -> Result<()> {
 fn start(project: &Project, args: &Args) -> Result<Child> {
     let data_dir = args.data_dir.clone().unwrap_or_else(|| project.target().join("dev-data"));
     std::fs::create_dir_all(&data_dir).with_context(|| format!("creating {}", data_dir.display()))?;
-    prepare_server(project, args);
     let mut command = Command::new(project.platform_binary());
     command.args(["serve", "--json", "--listen", &args.listen.to_string(), "--data-dir"]);
     command.arg(&data_dir).arg("--console").arg(project.path("www/dist"));
-    if !names_runtime(args) {
+    if !args.platform.iter().any(|arg| arg.starts_with("--runtime-dir")) {
         command.arg("--runtime-dir").arg(project.runtime());
     }
     command.args(&args.platform);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).process_group(0);
     command.spawn().with_context(|| format!("cannot start `{}`", line(&command)))
-}
-
-/// Whether the caller has a folder of their own for the runtime, which is theirs to fill.
-fn names_runtime(args: &Args) -> bool {
-    args.platform.iter().any(|arg| arg.starts_with("--runtime-dir"))
-}
-
-/// Makes agent-sandbox-server available in the platform's sandboxes. It takes seconds, once; without a network the platform does without.
-fn prepare_server(project: &Project, args: &Args) {
-    if names_runtime(args) {
-        return;
-    }
-    let mut command = Command::new(project.platform_binary());
-    command.args(["prepare", "--server-only", "--runtime-dir"]).arg(project.runtime()).stdout(Stdio::null());
-    if !command.status().is_ok_and(|status| status.success()) {
-        say("    sandboxes will have no agent-sandbox-server: the message above says why");
-    }
 }
 
 /// Reads the one line by which the platform says that it serves. Its errors go to the terminal as they are.

@@ -13,6 +13,7 @@ mod platform;
 mod results;
 mod route;
 mod sandbox;
+mod server_setup;
 mod template;
 mod walls;
 

@@ -34,6 +34,9 @@ extern "C" {
     /// Lets a promise go: a rejection that nobody handles would be reported.
     pub fn ignore(promise: &Promise);
     pub fn environment(name: &str) -> Option<String>;
+    /// A `fetch` that goes through a proxy, where the runtime has one.
+    #[wasm_bindgen(js_name = proxyFetch, catch)]
+    pub fn proxy_fetch(proxy: &str) -> Result<Function, JsValue>;
     pub fn log(logger: &JsValue, failed: bool, method: &str, path: &str, status: u16, ms: f64);
     #[wasm_bindgen(js_name = retryAfterMs)]
     pub fn retry_after_ms(value: &str) -> Option<f64>;

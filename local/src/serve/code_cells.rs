@@ -31,9 +31,9 @@ struct Inner {
     folder: PathBuf,
     options: Options,
     runtime: OnceCell<Runtime>,
-    attempt: Mutex<Attempt>,
     /// Where `agent-sandbox-server` is or will be; `None` where it cannot be.
     server: OnceCell<Option<ServerFolder>>,
+    attempt: Mutex<Attempt>,
     stopping: CancellationToken,
 }
 
@@ -84,8 +84,8 @@ impl CodeCells {
             folder,
             options,
             runtime: OnceCell::new(),
-            attempt: Mutex::default(),
             server: OnceCell::new(),
+            attempt: Mutex::default(),
             stopping: CancellationToken::new(),
         }))
     }
@@ -147,6 +147,22 @@ impl CodeCells {
         equipment.variables.push(("PATH".to_owned(), format!("{TOOL_PATH}:{}", programs.display())));
     }
 
+    /// Waits, beside everything else, for the first sandbox that wants the server.
+    fn watch(&self, folder: ServerFolder) {
+        let inner = Arc::clone(&self.0);
+        tokio::spawn(async move {
+            let make = || async {
+                inner.prepare(&["--server-only"], |line| folder.say(line)).await.map(|_| ()).context("it cannot be set up")
+            };
+            match inner.stopping.run_until_cancelled(make_when_wanted(&folder, make)).await {
+                Some(Err(error)) => tracing::warn!("agent-sandbox-server must be made by the role prepare: {error}"),
+                Some(Ok(())) => {}
+                None if folder.is_complete() => {}
+                None => folder.give_up("the platform that was to set it up has stopped"),
+            }
+        });
+    }
+
     /// How far the runtime is.
     pub async fn status(&self) -> Status {
         let (state, detail) = match &*lock(&self.0.attempt) {
@@ -183,22 +199,6 @@ impl CodeCells {
         tokio::task::spawn_blocking(move || runtime::is_made(&folder)).await.is_ok_and(|made| made.unwrap_or(false))
     }
 
-    /// Waits, beside everything else, for the first sandbox that wants the server.
-    fn watch(&self, folder: ServerFolder) {
-        let inner = Arc::clone(&self.0);
-        tokio::spawn(async move {
-            let make = || async {
-                inner.prepare(&["--server-only"], |line| folder.say(line)).await.map(|_| ()).context("it cannot be set up")
-            };
-            match inner.stopping.run_until_cancelled(make_when_wanted(&folder, make)).await {
-                Some(Err(error)) => tracing::warn!("agent-sandbox-server must be made by the role prepare: {error}"),
-                Some(Ok(())) => {}
-                None if folder.is_complete() => {}
-                None => folder.give_up("the platform that was to set it up has stopped"),
-            }
-        });
-    }
-
     /// Ends a set-up that is under way.
     pub fn stop(&self) {
         self.0.stopping.cancel();
@@ -229,6 +229,8 @@ impl Inner {
         if let Some(file) = &self.options.ca_file {
             command.arg("--ca-file").arg(file);
         }
+        // The last line of its errors is the reason, and none of a backtrace.
+        command.env("RUST_BACKTRACE", "0").env("RUST_LIB_BACKTRACE", "0");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         prepare(&mut command, vec![Step::NewSession, Step::DieWithPlatform]);
         Ok(command)
@@ -274,8 +276,8 @@ impl Inner {
     }
 
     async fn make(&self) -> anyhow::Result<Runtime> {
+        *lock(&self.attempt) = Attempt::UnderWay("Starting".to_owned());
         let said = |line: &str| *lock(&self.attempt) = Attempt::UnderWay(line.to_owned());
-        said("Starting");
         let folder = self.prepare(&[], said).await.context("code cells cannot be set up")?;
         Ok(Runtime::new(folder, self.options.clone()))
     }

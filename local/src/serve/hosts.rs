@@ -85,8 +85,12 @@ impl Allowed {
     /// The host that a request names.
     ///
     /// # Errors
-    /// 400 without a readable `Host`, 403 for a name that is not known to be this platform's.
+    /// 400 without a readable `Host` or with several, 403 for a name that is not known to be this platform's.
     pub fn host(&self, uri: &Uri, headers: &HeaderMap) -> Result<Host, ApiError> {
+        // A proxy in front may have gone by the other one.
+        if headers.get_all(header::HOST).iter().count() > 1 {
+            return Err(ApiError::bad_request("the request has more than one Host header"));
+        }
         let text = match uri.authority() {
             Some(authority) => authority.as_str(),
             None => headers
@@ -205,6 +209,14 @@ mod tests {
         for foreign in ["evil.example", "localhost.evil.example", "127.0.0.1.nip.io", "notlocalhost", "10.0.0.1:7300"] {
             assert_eq!(place(&allowed, foreign), None, "{foreign}");
         }
+    }
+
+    #[test]
+    fn a_second_host_header_is_refused() {
+        let mut headers = HeaderMap::new();
+        headers.append(header::HOST, "localhost".parse().unwrap());
+        headers.append(header::HOST, "localhost".parse().unwrap());
+        assert!(Allowed::default().host(&Uri::from_static("/"), &headers).is_err_and(|error| error.status == 400));
     }
 
     #[test]

@@ -63,6 +63,13 @@ impl Front {
             return Ok(gateway::handle(&self.platform, &host, peer, target, request).await);
         }
         if let Some(target) = Target::by_headers(request.headers()) {
+            if host.place == Place::Console {
+                // What a sandbox answers under the console's own addresses could stay in a browser's cache as the console's.
+                return Err(ApiError::forbidden(format!(
+                    "Sandboxes are not reached by routing headers on the console's host. Use {} instead.",
+                    host.paths_base(self.platform.listen.ip())
+                )));
+            }
             return Ok(gateway::handle(&self.platform, &host, peer, target, request).await);
         }
         self.allowed.check_origin(request.headers())?;

@@ -3,8 +3,10 @@
 mod code_cells;
 mod console;
 mod control;
+mod copies;
 mod ending;
 mod gateway;
+mod lifecycle;
 mod origins;
 mod results;
 mod start;

@@ -1,4 +1,5 @@
 // What the entries use of the SandboxServer's classes; the build puts the files themselves beside the glue.
+export * from "../../../../../../src/server/groups.d.ts";
 export * from "../../../../../../src/server/types.d.ts";
 
 /** Says how the module is loaded, and gives its class for requests. */

@@ -1,11 +1,11 @@
 //! Where to connect and as whom: the options of a connection, checked once and kept for all calls.
 
 use crate::error::{Fault, Result, Thrown, invalid};
-use crate::options::{CallOptions, Options, REQUEST_TIMEOUT, set};
+use crate::options::{CallOptions, Options, REQUEST_TIMEOUT, set_text};
 use crate::protocol::failure::Class;
 use crate::protocol::routing::host;
 use crate::transport::guard::Guard;
-use crate::transport::runtime::{environment, global_fetch, is_browser};
+use crate::transport::runtime::{environment, is_browser};
 use js_sys::{Function, Object, Promise};
 use std::cell::Cell;
 use wasm_bindgen::{JsCast, JsValue};
@@ -55,7 +55,8 @@ pub struct Client {
     pub traffic_header: String,
     pub codec: Cell<Codec>,
     pub signed_urls: bool,
-    pub logger: Option<Object>,
+    /// `undefined` for none.
+    pub logger: JsValue,
     /// A constructor to use instead of the runtime's own.
     pub web_socket: Option<Function>,
     /// As given, in ms; 0 for no limit.
@@ -66,7 +67,8 @@ pub struct Client {
     key_variable: &'static str,
     checks_key: bool,
     api_headers: Vec<(String, String)>,
-    fetch: Option<Function>,
+    /// The caller's own `fetch`; `undefined` for the runtime's.
+    pub fetch: JsValue,
 }
 
 impl Client {
@@ -148,7 +150,7 @@ impl Client {
             routing_prefix: prefix,
             codec: Cell::new(codec),
             signed_urls: profile.boolean("signedUrls")?.unwrap_or(known != Some(Known::Alibaba)),
-            logger: options.object("logger")?,
+            logger: options.object("logger")?.into(),
             web_socket: options.function("webSocket")?,
             request_timeout: options.millis("requestTimeoutMs")?,
             bearer,
@@ -156,7 +158,7 @@ impl Client {
             key_variable: variables[API_KEY].unwrap_or_default(),
             checks_key,
             api_headers: options.record("apiHeaders")?.unwrap_or_default(),
-            fetch: options.function("fetch")?,
+            fetch: options.function("fetch")?.into(),
         })
     }
 
@@ -211,12 +213,12 @@ impl Client {
         }
         let headers = Object::new();
         if self.bearer {
-            set(&headers, "authorization", &JsValue::from_str(&["Bearer ", &key].concat()));
+            set_text(&headers, "authorization", &["Bearer ", &key].concat());
         } else {
-            set(&headers, "x-api-key", &JsValue::from_str(&key));
+            set_text(&headers, "x-api-key", &key);
         }
         for (name, value) in &self.api_headers {
-            set(&headers, name, &JsValue::from_str(value));
+            set_text(&headers, name, value);
         }
         Ok(headers)
     }
@@ -232,14 +234,6 @@ impl Client {
             }
         };
         Thrown::new(Class::InvalidApiKey, "This call needs an API key, and there is none.").suggestion(&suggestion).into()
-    }
-
-    /// Calls `fetch`, the caller's or the runtime's.
-    pub fn fetch(&self, url: &str, init: &Object) -> core::result::Result<Promise, JsValue> {
-        match &self.fetch {
-            Some(fetch) => fetch.call2(&JsValue::UNDEFINED, &JsValue::from_str(url), init).map(|answer| Promise::resolve(&answer)),
-            None => global_fetch(url, init),
-        }
     }
 
     /// Throws E8004 when the provider cannot honour an option.

@@ -11,13 +11,12 @@ use crate::protocol::routing::decimal;
 use crate::stream::{Pull, chunk_stream};
 use crate::target::{Target, Work};
 use crate::transport::connect::Opening;
-use crate::transport::guard::{Guard, Listener};
+use crate::transport::guard::Held;
 use crate::unary::{LIST_PROCESSES, SIGNAL, call, kill};
 use js_sys::{Array, Function, Promise};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
-use wasm_bindgen_futures::spawn_local;
 
 /// How long a command may run unless told otherwise, in ms.
 const COMMAND_TIMEOUT: f64 = 60_000.0;
@@ -102,31 +101,20 @@ pub async fn open_process(
     call: &CallOptions,
 ) -> Result<Rc<Process>> {
     let starts = matches!(opening, Opening::Start(_));
-    let guard = Guard::new();
-    let _listener = call.signal.as_ref().and_then(|signal| {
-        let guard = guard.clone();
-        Listener::start(signal, move |reason| guard.fire(reason))
-    });
-    if let Some(reason) = guard.fired() {
-        return Err(reason.into());
+    let guard = Held::by(call.signal.as_ref());
+    if guard.is_fired() {
+        return Err(guard.error().into());
     }
     let quiet = CallOptions { signal: None, timeout: call.timeout };
     let target = target.clone();
-    let mut opened: Work<Rc<Process>> =
-        Box::pin(async move { Process::open(target, opening, user, timeout, output, &quiet).await });
-    match guard.wait(&mut opened).await {
-        Ok(opened) => opened,
-        Err(reason) => {
-            if starts {
-                spawn_local(async move {
-                    if let Ok(process) = opened.await {
-                        kill_later(&process.target, process.pid);
-                    }
-                });
-            }
-            Err(reason.into())
+    let opened: Work<Rc<Process>> = Box::pin(async move { Process::open(target, opening, user, timeout, output, &quiet).await });
+    let late = |opened: Result<Rc<Process>>| {
+        if let Ok(process) = opened {
+            kill_later(&process.target, process.pid);
         }
-    }
+    };
+    // One that ran before goes on without us.
+    guard.work(opened, if starts { late } else { drop }).await
 }
 
 /// Feeds stdin and closes it. A program that ends without reading all of it is no error.

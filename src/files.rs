@@ -2,21 +2,19 @@
 
 use crate::error::{Fault, Result, Thrown, invalid};
 use crate::network::{file_query, file_url};
-use crate::options::{Options, argument, object, set};
+use crate::options::{Options, argument, set_text};
 use crate::protocol::failure::{Class, Doing};
 use crate::protocol::routing::query;
 use crate::protocol::signature::Operation;
 use crate::target::Target;
-use crate::transport::fetch::{Exchange, Request, Want, send};
-use crate::transport::guard::{Guard, Listener};
+use crate::transport::fetch::{RawExchange, Request, Want, send};
 use crate::transport::limits::Limits;
 use crate::transport::runtime::{is_browser, is_edge, streams_uploads};
 use crate::unary::{EXISTS, GET_INFO, LIST_DIR, MAKE_DIR, MOVE, REMOVE, call};
 use js_sys::{Promise, Uint8Array};
-use std::cell::RefCell;
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
-use web_sys::{Blob, FormData, ReadableStream, ReadableStreamDefaultReader, Response};
+use web_sys::{Blob, FormData, ReadableStream};
 
 #[wasm_bindgen(module = "/src/js/shape.js")]
 extern "C" {
@@ -31,7 +29,7 @@ extern "C" {
 #[wasm_bindgen(module = "/src/js/stream.js")]
 extern "C" {
     #[wasm_bindgen(js_name = guardedBody)]
-    fn guarded_body(reader: &ReadableStreamDefaultReader, body: Body) -> JsValue;
+    fn guarded_body(exchange: &RawExchange, signal: &JsValue, body: Body) -> JsValue;
     /// All bytes of a body, as a `Blob`.
     #[wasm_bindgen(js_name = collectBlob)]
     fn collect_blob(body: &JsValue) -> Promise;
@@ -169,67 +167,24 @@ async fn read(target: &Rc<Target>, path: &JsValue, options: &Options, format: Op
             let encoding = encoding.as_deref().unwrap_or("utf-8");
             decode_text(&reply.body, encoding).map_err(|_| invalid(&["encoding is none that this runtime knows: ", encoding, "."]))
         }
-        "stream" => Ok(Body::open(target.clone(), reply.exchange, call.signal.as_ref())),
+        "stream" => {
+            let signal = call.signal.map_or(JsValue::UNDEFINED, JsValue::from);
+            Ok(guarded_body(&reply.exchange.handed_over(), &signal, Body(target.clone())))
+        }
         _ => Ok(reply.body),
     }
 }
 
-/// A body that is handed to the caller as a stream.
+/// What says why a body that was handed to the caller broke off.
 #[wasm_bindgen(skip_typescript)]
-pub struct Body {
-    target: Rc<Target>,
-    guard: Rc<Guard>,
-    /// Until the end: dropping it aborts the request.
-    held: RefCell<Option<(Exchange, Option<Listener>)>>,
-}
-
-impl Body {
-    fn open(target: Rc<Target>, exchange: Exchange, signal: Option<&web_sys::AbortSignal>) -> JsValue {
-        let Some(stream) = exchange.response.body() else {
-            exchange.finish();
-            return Response::new().ok().and_then(|empty| empty.body()).map(JsValue::from).unwrap_or_default();
-        };
-        let reader: ReadableStreamDefaultReader = stream.get_reader().unchecked_into();
-        let guard = Guard::new();
-        let listener = signal.and_then(|signal| {
-            let (guard, reader) = (guard.clone(), reader.clone());
-            Listener::start(signal, move |reason| {
-                guard.fire(reason);
-                crate::transport::runtime::ignore(&reader.cancel());
-            })
-        });
-        let body = Self { target, guard, held: RefCell::new(Some((exchange, listener))) };
-        guarded_body(&reader, body)
-    }
-}
+pub struct Body(Rc<Target>);
 
 #[wasm_bindgen]
 impl Body {
-    /// The caller's reason, when the caller has given up.
-    pub fn aborted(&self) -> JsValue {
-        match self.guard.fired() {
-            Some(reason) => object(&[("reason", reason)]).into(),
-            None => JsValue::UNDEFINED,
-        }
-    }
-
     /// The error for a read that failed.
     pub fn fail(&self, cause: JsValue) -> Promise {
-        drop(self.held.take());
-        let target = self.target.clone();
+        let target = self.0.clone();
         crate::target::promise(async move { Ok(target.explain(Fault::Network { begun: true, cause }).await) })
-    }
-
-    /// The body was read to its end.
-    pub fn end(&self) {
-        if let Some((exchange, _)) = self.held.take() {
-            exchange.finish();
-        }
-    }
-
-    /// The caller wants no more.
-    pub fn leave(&self) {
-        drop(self.held.take());
     }
 }
 
@@ -255,7 +210,7 @@ async fn write(target: &Target, path: &JsValue, data: JsValue, options: &Options
         form.append_with_blob_and_filename("file", body.unchecked_ref(), "file")?;
         form.into()
     } else {
-        set(&headers, "content-type", &JsValue::from_str("application/octet-stream"));
+        set_text(&headers, "content-type", "application/octet-stream");
         body
     };
     let request = Request {

@@ -128,7 +128,7 @@ impl Pages {
         ]);
         let reply = control(&self.client, Doing::List, "GET", "/v2/sandboxes", &query, None, true, &limits).await?;
         let items = sandbox_infos(&reply.json()?);
-        let token = reply.exchange.response.headers().get("x-next-token").ok().flatten().filter(|token| !token.is_empty());
+        let token = reply.exchange.header("x-next-token").filter(|token| !token.is_empty());
         self.has_next.set(token.is_some());
         *self.token.borrow_mut() = token;
         let skipped = self.offset.get().min(items.length());

@@ -5,7 +5,7 @@ use crate::commands::Commands;
 use crate::error::{Fault, Result, Thrown, invalid};
 use crate::files::Files;
 use crate::network::Network;
-use crate::options::{CallOptions, LIFECYCLE_TIMEOUT, Options, REQUEST_TIMEOUT, argument, lifetime, no_nul, object, set};
+use crate::options::{CallOptions, LIFECYCLE_TIMEOUT, Options, REQUEST_TIMEOUT, argument, lifetime, no_nul, object, set, set_text};
 use crate::paginator::SandboxPaginator;
 use crate::protocol::failure::{Class, Doing};
 use crate::protocol::routing::encode;
@@ -13,7 +13,7 @@ use crate::pty::Pty;
 use crate::stream::disposable;
 use crate::target::{Target, Work, control, gone, promise};
 use crate::transport::fetch::{Reply, Request, Want, send};
-use crate::transport::guard::{Guard, Listener};
+use crate::transport::guard::Held;
 use crate::transport::json::get;
 use crate::transport::limits::Limits;
 use crate::transport::runtime::{is_unresolvable, now};
@@ -284,7 +284,7 @@ impl Sandbox {
             object(&[("sandboxId", JsValue::from_str(&target.id)), ("sandboxUrl", JsValue::from_str(&target.sandbox_url))]);
         let client = &target.client;
         if !client.domain.is_empty() {
-            set(&handoff, "domain", &JsValue::from_str(&client.domain));
+            set_text(&handoff, "domain", &client.domain);
         }
         if !client.provider.is_undefined() {
             set(&handoff, "provider", &client.provider);
@@ -296,7 +296,7 @@ impl Sandbox {
             ("template", &get(&self.info.borrow(), "template").as_string().filter(|template| !template.is_empty())),
         ] {
             if let Some(value) = value {
-                set(&handoff, name, &JsValue::from_str(value));
+                set_text(&handoff, name, value);
             }
         }
         handoff.into()
@@ -396,7 +396,7 @@ async fn create(template: Option<String>, options: &Options) -> Result<JsValue> 
     let (wire, target) = target;
     let info = sandbox_info(&wire, &known);
     if get(&info, "alias").is_undefined() && get(&info, "template").as_string().as_deref() != Some(&template) {
-        set(info.unchecked_ref(), "alias", &JsValue::from_str(&template));
+        set_text(info.unchecked_ref(), "alias", &template);
     }
     let target = Rc::new(target);
     if let Err(fault) = healthy(&target, &call).await {
@@ -411,17 +411,13 @@ async fn create(template: Option<String>, options: &Options) -> Result<JsValue> 
 
 /// Makes the sandbox. When the caller gives up meanwhile, it is waited for in the background and ended then.
 async fn made(client: &Rc<Client>, body: Object, call: &CallOptions) -> Result<(JsValue, Target)> {
-    let guard = Guard::new();
-    let _listener = call.signal.as_ref().and_then(|signal| {
-        let guard = guard.clone();
-        Listener::start(signal, move |reason| guard.fire(reason))
-    });
-    if let Some(reason) = guard.fired() {
-        return Err(reason.into());
+    let guard = Held::by(call.signal.as_ref());
+    if guard.is_fired() {
+        return Err(guard.error().into());
     }
     let limits = Limits::start(&CallOptions { signal: None, timeout: call.timeout })?;
     let client = client.clone();
-    let mut posted: Work<(JsValue, Target)> = Box::pin(async move {
+    let posted: Work<(JsValue, Target)> = Box::pin(async move {
         let wire = control(&client, Doing::Create, "POST", "/sandboxes", "", Some(&body), false, &limits).await?.json()?;
         match get(&wire, "sandboxID").as_string() {
             Some(id) => Ok((wire.clone(), target_of(client, &wire, id))),
@@ -430,17 +426,12 @@ async fn made(client: &Rc<Client>, body: Object, call: &CallOptions) -> Result<(
                 .into()),
         }
     });
-    match guard.wait(&mut posted).await {
-        Ok(made) => made,
-        Err(reason) => {
-            spawn_local(async move {
-                if let Ok((_, target)) = posted.await {
-                    kill_quietly(&target).await;
-                }
-            });
-            Err(reason.into())
+    let late = |made: Result<(JsValue, Target)>| {
+        if let Ok((_, target)) = made {
+            spawn_local(async move { kill_quietly(&target).await });
         }
-    }
+    };
+    guard.work(posted, late).await
 }
 
 /// Waits until envd answers.
@@ -477,7 +468,7 @@ async fn health(target: &Target, repeatable: bool, limits: &Limits) -> Result<()
         repeatable,
         fresh: false,
     };
-    send(&target.client, &request, Want::Nothing, limits).await.map(drop)
+    send(&target.client, &request, Want::Text, limits).await.map(drop)
 }
 
 fn info_of(id: &str, reply: Result<Reply>) -> Result<JsValue> {

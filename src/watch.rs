@@ -9,7 +9,7 @@ use crate::stream::{Pull, chunk_stream};
 use crate::target::Target;
 use crate::transport::connect::{Opening, cut_off, open};
 use crate::transport::events::EventStream;
-use crate::transport::guard::Listener;
+use crate::transport::guard::Held;
 use crate::transport::json;
 use crate::transport::limits::Limits;
 use js_sys::{Date, Object, Promise};
@@ -24,7 +24,7 @@ struct Watch {
     root: String,
     stream: EventStream,
     done: Cell<bool>,
-    listener: RefCell<Option<Listener>>,
+    ends: RefCell<Option<Held>>,
 }
 
 /// One message of a watch.
@@ -48,25 +48,24 @@ pub async fn watch(target: &Rc<Target>, path: &JsValue, options: &Options) -> Re
     let limits = Limits::start(&call)?;
     let root = absolute(target, &path, user.as_deref(), &limits).await?;
     let stream = open(target, &opening, user.as_deref(), None, &limits).await?;
-    let watch = Rc::new(Watch { target: target.clone(), root, stream, done: Cell::new(false), listener: RefCell::default() });
+    let watch = Rc::new(Watch { target: target.clone(), root, stream, done: Cell::new(false), ends: RefCell::default() });
     loop {
         match watch.message()? {
             Some(Message::Start) => break,
             Some(_) => {}
             None if watch.stream.ended() => return Err(cut_off()),
-            None => limits.guard.wait(Box::pin(watch.stream.fill())).await??,
+            None => watch.stream.fill(Some(&limits.guard)).await?,
         }
     }
-    let listener = call.signal.as_ref().and_then(|signal| {
-        let weak = Rc::downgrade(&watch);
-        Listener::start(signal, move |reason| {
-            if let Some(watch) = weak.upgrade() {
-                watch.stream.guard.fire(reason);
-                watch.stream.cancel();
-            }
-        })
-    });
-    *watch.listener.borrow_mut() = listener;
+    let ends = Held::by(call.signal.as_ref());
+    let weak = Rc::downgrade(&watch);
+    ends.on_fire(Box::new(move |reason| {
+        if let Some(watch) = weak.upgrade() {
+            watch.stream.guard.fire(&reason);
+            watch.stream.cancel();
+        }
+    }));
+    *watch.ends.borrow_mut() = Some(ends);
     Ok(chunk_stream(watch))
 }
 
@@ -146,8 +145,8 @@ impl Watch {
 
     fn end(&self) {
         self.done.set(true);
-        self.listener.take();
-        self.stream.guard.fire(JsValue::UNDEFINED);
+        self.ends.take();
+        self.stream.guard.fire(&JsValue::UNDEFINED);
         self.stream.cancel();
     }
 }
@@ -204,7 +203,7 @@ impl Pull for Watch {
                     Ok(None) => {}
                     Err(fault) => return self.failed(fault),
                 }
-                let filled = if self.stream.ended() { Err(cut_off()) } else { self.stream.fill().await };
+                let filled = if self.stream.ended() { Err(cut_off()) } else { self.stream.fill(None).await };
                 if let Err(fault) = filled {
                     return self.failed(fault);
                 }

@@ -1,11 +1,19 @@
-// What the entries use of the glue that wasm-bindgen writes beside them; its own declarations exist only after a build.
+// What the entries use of the glue and the client's own JavaScript, which the build puts beside them as one file; wasm-bindgen's own
+// declarations exist only after a build.
 
-export { PtyConnection } from "../../src/server/types.d.ts";
-export { Commands, Files, Network, Pty, Sandbox, SandboxPaginator, TerminalSession } from "../../src/types.d.ts";
+export * from "../../src/server/types.d.ts";
+export * from "../../src/types.d.ts";
 
 /** The side of a `ServerClient` that makes requests. */
 export class ServerCore {
   private constructor();
 }
+
+/** Builds an error of the class of that name. */
+export function makeError(className: string, message: string, suggestion: string, details: { cause?: unknown }): Error;
+/** Says how the module is loaded, and gives its class for requests. */
+export function bindServer(load: () => Promise<void>, core: unknown): void;
+/** Makes terminals over WebSocket instances of the first class, and gives the second its asynchronous disposal. */
+export function bindTerminals(session: unknown, connection: unknown): void;
 
 export default function instantiate(options: { module_or_path: unknown }): Promise<unknown>;

@@ -3,10 +3,20 @@
 // The classes themselves are exported, not stand-ins, so that `instanceof` holds. Their statics are replaced in place: those that are
 // asynchronous wait for the module, and those that have a twin among the instance methods get its name here, since wasm-bindgen cannot
 // give one name to both.
-import { Commands, Files, Network, Pty, PtyConnection, Sandbox, ServerCore, TerminalSession } from "./agent_sandbox_web.js";
+import {
+  bindServer,
+  bindTerminals,
+  Commands,
+  Files,
+  Network,
+  Pty,
+  PtyConnection,
+  Sandbox,
+  ServerCore,
+  TerminalSession,
+} from "./agent_sandbox_web.js";
 import { init, setDefaultSource } from "./loading.js";
 import { SandboxPaginator } from "./paginator.js";
-import { bindServer, bindTerminals } from "./snippets/src/server/js/client.js";
 
 export { Sandbox as AsyncSandbox } from "./agent_sandbox_web.js";
 export * from "./errors.js";

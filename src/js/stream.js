@@ -1,5 +1,6 @@
 // Async iterables over sources in WebAssembly. A source has `take()` (what is there already, or undefined), `next()` (a promise of the
 // next item, undefined at the end), `leave()` (the loop was left early) and `cancel()`.
+import { Guard } from "./guard.js";
 
 const asyncDispose = Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose");
 
@@ -146,8 +147,20 @@ export function exitChunk(exitCode, error) {
   return error === undefined ? { type: "exit", exitCode } : { type: "exit", exitCode, error };
 }
 
-/** A response's body for the caller: its failures are typed, an abort comes through with its reason, and its end lets go of the request. */
-export function guardedBody(reader, body) {
+/**
+ * A response's body for the caller: its failures are typed, an abort comes through with its reason, and its end lets go of the request.
+ * `failure` says what a read that failed means.
+ */
+export function guardedBody(exchange, signal, failure) {
+  const { body } = exchange.response;
+  if (!body) {
+    exchange.finish();
+    return new Response("").body;
+  }
+  const reader = body.getReader();
+  const guard = new Guard();
+  if (signal) guard.follow(signal);
+  guard.onFire(() => reader.cancel().catch(() => {}));
   return new ReadableStream(
     {
       async pull(controller) {
@@ -155,20 +168,24 @@ export function guardedBody(reader, body) {
         try {
           step = await reader.read();
         } catch (cause) {
-          const aborted = body.aborted();
-          controller.error(aborted ? aborted.reason : await body.fail(cause));
+          exchange.close();
+          guard.release();
+          controller.error(guard.isFired ? guard.error : await failure.fail(cause));
           return;
         }
-        const aborted = body.aborted();
-        if (aborted) controller.error(aborted.reason);
-        else if (step.done) {
-          body.end();
+        if (guard.isFired) {
+          exchange.close();
+          controller.error(guard.error);
+        } else if (step.done) {
+          exchange.finish();
+          guard.release();
           controller.close();
         } else controller.enqueue(step.value);
       },
       async cancel(reason) {
+        guard.release();
         await reader.cancel(reason);
-        body.leave();
+        exchange.close();
       },
     },
     { highWaterMark: 0 },

@@ -21,7 +21,7 @@ mod socket;
 
 use crate::client::Client;
 use crate::error::{Fault, Result, invalid};
-use crate::options::{Options, argument, set};
+use crate::options::{Options, argument, set_text};
 use crate::protocol::server::endpoints::{Endpoint, endpoint, is_segment};
 use crate::target::{Target, promise};
 use js_sys::{Object, Promise};
@@ -61,13 +61,13 @@ impl Server {
         if let Some(target) = &self.target
             && let Some(token) = &target.traffic_token
         {
-            set(&headers, &target.client.traffic_header, &JsValue::from_str(token));
+            set_text(&headers, &target.client.traffic_header, token);
         }
         for (name, value) in &self.headers {
-            set(&headers, name, &JsValue::from_str(value));
+            set_text(&headers, name, value);
         }
         if let Some(token) = &self.token {
-            set(&headers, "authorization", &JsValue::from_str(&["Bearer ", token].concat()));
+            set_text(&headers, "authorization", &["Bearer ", token].concat());
         }
         headers
     }

@@ -10,16 +10,17 @@ use crate::protocol::routing::{decimal, encode};
 use crate::protocol::server::pacing::{KEYS, Pacer, text_of};
 use crate::stream::{Pull, chunk_stream, disposable};
 use crate::target::promise;
-use crate::transport::guard::{Bell, Guard, Timer};
+use crate::panic::Deferred;
+use crate::transport::guard::{Bell, Guard, Held};
 use crate::transport::json::get;
 use crate::transport::limits::Limits;
 use gloo_net::websocket::events::CloseEvent;
-use js_sys::{Function, JSON, Object, Promise};
+use js_sys::{JSON, Object, Promise};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
-use wasm_bindgen_futures::spawn_local;
+use wasm_bindgen_futures::{JsFuture, spawn_local};
 
 #[wasm_bindgen(module = "/src/server/js/answers.js")]
 extern "C" {
@@ -60,8 +61,7 @@ struct Connection {
     ended: Cell<bool>,
     /// Why it ended, unless it ended well.
     error: RefCell<Option<JsValue>>,
-    closed: Promise,
-    resolve_closed: Function,
+    closed: Deferred,
     pacer: RefCell<Pacer>,
     /// Who sends now, and who waits for that.
     turns: RefCell<VecDeque<u32>>,
@@ -86,30 +86,27 @@ pub async fn attach(server: Rc<Server>, session: String, options: &Options) -> R
     let query = [query.as_str(), if query.is_empty() { "" } else { "&" }, "session_id=", &encode(&session)].concat();
     let url = [url, "/pty?", &query].concat();
     let socket = Socket::open(server.client.web_socket.as_ref(), &url, &server.headers(true), server.token.as_deref())?;
-    let mut resolve_closed = JsValue::UNDEFINED;
-    let closed = Promise::new(&mut |resolve, _| resolve_closed = resolve.into());
     let connection = Rc::new(Connection {
         session,
         socket,
         pid: Cell::new(None),
         items: RefCell::default(),
         held: Cell::new(0),
-        bell: Bell::default(),
+        bell: Bell::new(),
         started: Cell::new(false),
         exited: Cell::new(false),
         ended: Cell::new(false),
         error: RefCell::default(),
-        closed,
-        resolve_closed: resolve_closed.unchecked_into(),
+        closed: Deferred::new(false),
         pacer: RefCell::default(),
         turns: RefCell::default(),
-        room: Bell::default(),
+        room: Bell::new(),
         cut: RefCell::default(),
     });
     spawn_local(read(connection.clone()));
     // Refusals are close codes after a successful opening, so only the first message tells that the terminal is there.
     while !connection.started.get() && !connection.ended.get() {
-        if let Err(error) = limits.guard.wait(Box::pin(connection.bell.rung())).await {
+        if let Err(error) = JsFuture::from(limits.guard.race(&connection.bell.rung())).await {
             connection.end(None);
             return Err(error.into());
         }
@@ -202,8 +199,7 @@ impl Connection {
         self.socket.close();
         self.bell.ring();
         self.room.ring();
-        // A promise's own function does not throw.
-        let _ = self.resolve_closed.call1(&JsValue::UNDEFINED, &reason);
+        self.closed.settle(false, &reason);
     }
 
     fn pop(&self) -> Option<JsValue> {
@@ -225,7 +221,7 @@ impl Connection {
             if self.ended.get() {
                 return self.error.take().map_or(Ok(JsValue::UNDEFINED), |error| Err(error.into()));
             }
-            if stop.wait(Box::pin(self.bell.rung())).await.is_err() {
+            if stop.promise(self.bell.rung()).await.is_err() {
                 return Ok(JsValue::UNDEFINED);
             }
         }
@@ -242,7 +238,7 @@ impl Connection {
         // Whoever is in front has a time limit, so the queue itself needs none.
         let limits = Limits::start(&CallOptions { signal: call.signal.clone(), timeout: None })?;
         while !turn.has_come() {
-            limits.guard.wait(Box::pin(self.room.rung())).await?;
+            JsFuture::from(limits.guard.race(&self.room.rung())).await?;
         }
         self.send_pieces(text, call).await
     }
@@ -264,11 +260,12 @@ impl Connection {
             if rest.is_empty() {
                 return Ok(());
             }
-            let _timer = call.timeout.map(|ms| {
-                let (guard, sent, whole) = (limits.guard.clone(), text.len() - rest.len(), text.len());
-                Timer::start(ms, move || guard.fire(not_read(sent, whole)))
-            });
-            limits.guard.wait(Box::pin(self.room.rung())).await?;
+            let patience = Held::after(call.timeout);
+            let room = limits.guard.race(&patience.race(&self.room.rung()));
+            if let Err(reason) = JsFuture::from(room).await {
+                let is_late = patience.is_fired() && !limits.guard.is_fired();
+                return Err(if is_late { not_read(text.len() - rest.len(), text.len()).into() } else { reason.into() });
+            }
             if self.ended.get() {
                 return Err(has_ended());
             }
@@ -337,16 +334,6 @@ fn duration(name: &str, value: &JsValue) -> Result<Option<f64>> {
     }
 }
 
-/// A guard that is fired after a time.
-fn after(ms: Option<f64>) -> (Rc<Guard>, Option<Timer>) {
-    let stop = Guard::new();
-    let timer = ms.map(|ms| {
-        let stop = stop.clone();
-        Timer::start(ms, move || stop.fire(JsValue::UNDEFINED))
-    });
-    (stop, timer)
-}
-
 #[wasm_bindgen]
 impl PtyConnection {
     #[wasm_bindgen(getter, js_name = sessionId)]
@@ -366,7 +353,7 @@ impl PtyConnection {
 
     #[wasm_bindgen(getter)]
     pub fn closed(&self) -> Promise {
-        self.0.closed.clone()
+        self.0.closed.promise()
     }
 
     pub fn send(&self, data: JsValue, options: JsValue) -> Promise {
@@ -426,7 +413,7 @@ impl PtyConnection {
     pub fn receive(&self, timeout: JsValue) -> Promise {
         let connection = self.0.clone();
         promise(async move {
-            let (stop, _timer) = after(duration("timeoutMs", &timeout)?);
+            let stop = Held::after(duration("timeoutMs", &timeout)?);
             connection.receive(&stop).await
         })
     }
@@ -436,7 +423,7 @@ impl PtyConnection {
         promise(async move {
             let text = crate::options::argument("text", &text)?;
             let ms = duration("timeoutMs", &timeout)?.unwrap_or(EXPECT_TIMEOUT);
-            let (stop, _timer) = after(Some(ms));
+            let stop = Held::after(Some(ms));
             let mut output = String::new();
             // Where the text may begin: what was looked through is not looked through again.
             let mut from = 0;
@@ -446,7 +433,7 @@ impl PtyConnection {
                 }
                 from = (0..=output.len().saturating_sub(text.len())).rev().find(|at| output.is_char_boundary(*at)).unwrap_or(0);
                 let message = connection.receive(&stop).await?;
-                if message.is_undefined() && stop.fired().is_some() {
+                if message.is_undefined() && stop.is_fired() {
                     let message = ["The text did not appear within ", &decimal(ms as u64), " ms."].concat();
                     return Err(Thrown::new(Class::CommandTimeout, &message)
                         .suggestion("Raise timeoutMs, or look at the output with receive().")
@@ -479,21 +466,21 @@ impl PtyConnection {
 /// A connection's messages as a stream. Giving it up leaves the connection as it is.
 struct Messages {
     connection: Rc<Connection>,
-    stop: Rc<Guard>,
+    stop: Guard,
 }
 
 impl Pull for Messages {
     fn take(&self) -> Result<Option<JsValue>> {
-        Ok(if self.stop.fired().is_some() { None } else { self.connection.pop() })
+        Ok(if self.stop.is_fired() { None } else { self.connection.pop() })
     }
 
     fn next(self: Rc<Self>) -> Promise {
         promise(async move {
-            if self.stop.fired().is_some() { Ok(JsValue::UNDEFINED) } else { self.connection.receive(&self.stop).await }
+            if self.stop.is_fired() { Ok(JsValue::UNDEFINED) } else { self.connection.receive(&self.stop).await }
         })
     }
 
     fn cancel(&self) {
-        self.stop.fire(JsValue::UNDEFINED);
+        self.stop.fire(&JsValue::UNDEFINED);
     }
 }

@@ -1,20 +1,10 @@
 //! What the runtime offers, and what kind it is.
 
-use js_sys::{Function, Promise};
+use js_sys::Promise;
 use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen]
 extern "C" {
-    #[wasm_bindgen(js_name = setTimeout)]
-    pub fn set_timeout(callback: &Function, ms: f64) -> JsValue;
-    #[wasm_bindgen(js_name = clearTimeout)]
-    pub fn clear_timeout(id: &JsValue);
-    #[wasm_bindgen(js_name = setInterval)]
-    pub fn set_interval(callback: &Function, ms: f64) -> JsValue;
-    #[wasm_bindgen(js_name = clearInterval)]
-    pub fn clear_interval(id: &JsValue);
-    #[wasm_bindgen(js_name = fetch, catch)]
-    pub fn global_fetch(url: &str, init: &JsValue) -> Result<Promise, JsValue>;
     #[wasm_bindgen(js_namespace = performance)]
     pub fn now() -> f64;
 }
@@ -34,9 +24,6 @@ extern "C" {
     /// Lets a promise go: a rejection that nobody handles would be reported.
     pub fn ignore(promise: &Promise);
     pub fn environment(name: &str) -> Option<String>;
-    pub fn log(logger: &JsValue, failed: bool, method: &str, path: &str, status: u16, ms: f64);
-    #[wasm_bindgen(js_name = retryAfterMs)]
-    pub fn retry_after_ms(value: &str) -> Option<f64>;
 }
 
 /// Whether this is a page or a worker of one.

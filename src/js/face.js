@@ -1,0 +1,3 @@
+// What the package's entries use of the crate's own JavaScript.
+export * from "../server/js/client.js";
+export * from "./errors.js";

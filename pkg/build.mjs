@@ -33,7 +33,9 @@ for (const { name } of sources) {
 }
 
 // One declaration file for every entry. The reference is for consumers with a `lib` older than Symbol.asyncDispose.
-const types = ["types.d.ts", "server/types.d.ts"].map((name) => readFileSync(here(`../src/${name}`), "utf8")).join("\n");
+const types = ["types.d.ts", "code.d.ts", "server/types.d.ts"]
+  .map((name) => readFileSync(here(`../src/${name}`), "utf8"))
+  .join("\n");
 writeFileSync(here("dist/index.d.ts"), `/// <reference lib="esnext.disposable" />\n${types}`);
 writeFileSync(here("dist/agent_sandbox_web_bg.wasm.d.ts"), "declare const module: WebAssembly.Module;\nexport default module;\n");
 

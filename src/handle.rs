@@ -12,7 +12,7 @@ use crate::transport::guard::Stop;
 use crate::transport::limits::Limits;
 use crate::transport::runtime::{ignore, now};
 use crate::unary::{RESIZE, call, kill};
-use js_sys::{Function, Promise};
+use js_sys::Promise;
 use std::cell::RefCell;
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
@@ -33,7 +33,7 @@ extern "C" {
 }
 
 /// What is kept of each stream for a result, in bytes.
-const KEPT: usize = 64 * 1024 * 1024;
+pub const KEPT: usize = 64 * 1024 * 1024;
 
 /// A piece as a stream of chunks gives it.
 pub fn piece_value(piece: Piece) -> JsValue {
@@ -77,7 +77,13 @@ pub async fn collect(process: &Process, callbacks: Callbacks, capture: bool) -> 
             collected.truncated |= end < text.len();
         }
         if let Some(callback) = if is_stderr { &callbacks.1 } else { &callbacks.0 } {
-            tell(process, callback, &text).await?;
+            let answer = callback.call1(&JsValue::UNDEFINED, &JsValue::from_str(&text))?;
+            // What is given up waiting for, at the process's end, may fail unheard.
+            if let Err(error) = process.patience.settle(&answer).await
+                && !process.patience.is_fired()
+            {
+                return Err(error.into());
+            }
         }
     }
     // Reading was given up from elsewhere. The exit code survives when it was read before.
@@ -87,18 +93,6 @@ pub async fn collect(process: &Process, callbacks: Callbacks, capture: bool) -> 
             .suggestion("Use commands.connect(pid) to listen to it again.")
             .into()),
     }
-}
-
-/// Calls a callback and waits for what it promises, for as long as the process is anybody's concern.
-async fn tell(process: &Process, callback: &Function, text: &str) -> Result<()> {
-    let answer = callback.call1(&JsValue::UNDEFINED, &JsValue::from_str(text))?;
-    if answer.is_object() {
-        // A rejection is the caller's own and goes back to the caller. What is given up waiting for may fail unheard.
-        if let Err(Stop::Failed(error)) = process.patience.promise(Promise::resolve(&answer)).await {
-            return Err(Fault::Thrown(error));
-        }
-    }
-    Ok(())
 }
 
 /// The `CommandResult` of a finished command.

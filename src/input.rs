@@ -2,10 +2,10 @@
 
 use crate::error::{Fault, Result};
 use crate::options::{CallOptions, REQUEST_TIMEOUT, object};
+use crate::panic::Deferred;
 use crate::protocol::failure::Doing;
 use crate::target::Target;
 use crate::transport::connect::{Unary, send_input, unary};
-use crate::panic::Deferred;
 use crate::transport::guard::Held;
 use crate::transport::limits::Limits;
 use crate::unary::selector;

@@ -12,6 +12,8 @@ pub mod protocol;
 #[cfg(target_arch = "wasm32")]
 mod client;
 #[cfg(target_arch = "wasm32")]
+mod code;
+#[cfg(target_arch = "wasm32")]
 mod commands;
 #[cfg(target_arch = "wasm32")]
 mod error;
@@ -53,6 +55,9 @@ mod watch;
 #[cfg(target_arch = "wasm32")]
 #[wasm_bindgen::prelude::wasm_bindgen(typescript_custom_section)]
 const TYPES: &str = include_str!("types.d.ts");
+#[cfg(target_arch = "wasm32")]
+#[wasm_bindgen::prelude::wasm_bindgen(typescript_custom_section)]
+const CODE_TYPES: &str = include_str!("code.d.ts");
 #[cfg(target_arch = "wasm32")]
 #[wasm_bindgen::prelude::wasm_bindgen(typescript_custom_section)]
 const SERVER_TYPES: &str = include_str!("server/types.d.ts");

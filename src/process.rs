@@ -125,7 +125,7 @@ impl Process {
         if let Some(ms) = timeout {
             let message = ["The command ran longer than ", &decimal(ms as u64), " ms (timeoutMs) and was killed."].concat();
             // The server has the same deadline and is let speak first.
-            guard.after(ms + 500.0, Class::CommandTimeout.name(), &message);
+            guard.after(ms + 500.0, Class::CommandTimeout.name(), &message, "");
         }
         let process = Rc::downgrade(self);
         guard.on_fire(Box::new(move |error| {

@@ -1,6 +1,7 @@
 //! Sandboxes: making, finding, keeping and ending them.
 
 use crate::client::{Client, Known};
+use crate::code::Code;
 use crate::commands::Commands;
 use crate::error::{Fault, Result, Thrown, invalid};
 use crate::files::Files;
@@ -8,7 +9,7 @@ use crate::network::Network;
 use crate::options::{CallOptions, LIFECYCLE_TIMEOUT, Options, REQUEST_TIMEOUT, argument, lifetime, no_nul, object, set, set_text};
 use crate::paginator::SandboxPaginator;
 use crate::protocol::failure::{Class, Doing};
-use crate::protocol::routing::encode;
+use crate::protocol::routing::{self, ENVD_PORT, encode};
 use crate::pty::Pty;
 use crate::stream::disposable;
 use crate::target::{Target, Work, control, gone, promise};
@@ -44,6 +45,7 @@ pub struct Sandbox {
     /// Whether disposal ends the sandbox: this handle made it.
     owned: Cell<bool>,
     capabilities: JsValue,
+    code: JsValue,
     commands: JsValue,
     files: JsValue,
     pty: JsValue,
@@ -61,6 +63,7 @@ impl Sandbox {
             capabilities.add(&JsValue::from_str(ability));
         }
         let sandbox = Self {
+            code: Code::new(target.clone(), capabilities.clone()).into(),
             commands: Commands::new(target.clone()).into(),
             files: Files::new(target.clone()).into(),
             pty: Pty::new(target.clone()).into(),
@@ -232,6 +235,11 @@ impl Sandbox {
     #[wasm_bindgen(getter)]
     pub fn capabilities(&self) -> JsValue {
         self.capabilities.clone()
+    }
+
+    #[wasm_bindgen(getter)]
+    pub fn code(&self) -> JsValue {
+        self.code.clone()
     }
 
     #[wasm_bindgen(getter)]
@@ -439,7 +447,7 @@ async fn healthy(target: &Target, call: &CallOptions) -> Result<()> {
     let limits = Limits::start(call)?;
     let mut silent_since = None;
     loop {
-        match health(target, false, &limits).await {
+        match health(target, ENVD_PORT, false, &limits).await {
             Ok(()) => return Ok(()),
             Err(fault @ Fault::Thrown(_)) => return Err(fault),
             // An answer that is not a gateway's is envd's.
@@ -456,14 +464,15 @@ async fn healthy(target: &Target, call: &CallOptions) -> Result<()> {
     }
 }
 
-async fn health(target: &Target, repeatable: bool, limits: &Limits) -> Result<()> {
+/// Asks what stands behind a port whether it is well.
+pub async fn health(target: &Target, port: u16, repeatable: bool, limits: &Limits) -> Result<()> {
     let request = Request {
         doing: Doing::Health,
         method: "GET",
-        base: target.envd_url(),
+        base: &routing::url(&target.sandbox_url, &target.id, port),
         path: "/health",
         query: "",
-        headers: target.routing_headers(crate::protocol::routing::ENVD_PORT),
+        headers: target.port_headers(port),
         body: JsValue::UNDEFINED,
         repeatable,
         fresh: false,
@@ -489,7 +498,7 @@ async fn is_running(target: &Target, limits: &Limits) -> Result<bool> {
             Err(fault) => return Err(fault),
         }
     }
-    match health(target, true, limits).await {
+    match health(target, ENVD_PORT, true, limits).await {
         Ok(()) => Ok(true),
         Err(Fault::Answer(answer)) if answer.gateway.is_some() => Ok(false),
         Err(fault @ Fault::Thrown(_)) => Err(fault),

@@ -36,7 +36,7 @@ pub struct Target {
 pub type Work<T> = Pin<Box<dyn Future<Output = Result<T>>>>;
 
 /// How long the control plane is asked why a sandbox did not answer, in ms.
-const WHY_TIMEOUT: f64 = 5_000.0;
+pub const WHY_TIMEOUT: f64 = 5_000.0;
 
 impl Target {
     /// `wire` holds the tokens and the domain that the control plane gave, or a handoff's.
@@ -74,6 +74,15 @@ impl Target {
             let prefix = &self.client.routing_prefix;
             set_text(&headers, &[prefix, "-Sandbox-Id"].concat(), &self.id);
             set_text(&headers, &[prefix, "-Sandbox-Port"].concat(), &decimal(port.into()));
+        }
+        headers
+    }
+
+    /// Headers of a request to a port: routing, and the token of ports that are not public, which envd has no use for.
+    pub fn port_headers(&self, port: u16) -> Object {
+        let headers = self.routing_headers(port);
+        if let Some(token) = self.traffic_token.as_ref().filter(|_| port != ENVD_PORT) {
+            set_text(&headers, &self.client.traffic_header, token);
         }
         headers
     }

@@ -3,12 +3,12 @@
 use crate::error::{Fault, Result, Thrown, invalid};
 use crate::input::{Into, push};
 use crate::options::{Options, bytes, integer, object, pid, set};
+use crate::panic::Deferred;
 use crate::process::{Piece, Process};
 use crate::protocol::failure::Class;
 use crate::pty;
 use crate::stream::{Pull, chunk_stream, disposable};
 use crate::target::{Target, promise};
-use crate::panic::Deferred;
 use crate::transport::guard::{Bell, Guard, Held};
 use crate::unary::{RESIZE, call, kill};
 use js_sys::{Promise, Uint8Array};

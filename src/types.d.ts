@@ -209,7 +209,7 @@ export class Sandbox {
   readonly info: SandboxInfo;
   /** envd's URL. */
   readonly url: string;
-  /** What the template is known to have, such as `"shell"`, `"files"`, `"terminal"`, `"ports"`, `"code"`. */
+  /** What the template is known to have, such as `"shell"`, `"files"`, `"terminal"`, `"ports"`, `"code"`. The first answer about code cells corrects it. */
   readonly capabilities: ReadonlySet<string>;
   /** Running commands. Always the same object. */
   readonly commands: Commands;
@@ -601,7 +601,7 @@ export class QuotaExceededError extends SandboxCreationError {}
 export class SandboxNotFoundError extends SandboxError {}
 /** E3000: running something failed. */
 export class ExecutionError extends SandboxError {}
-/** E3001: a command ran longer than its `timeoutMs` and was killed. */
+/** E3001: a command ran longer than its `timeoutMs` and was killed, or a code cell and was interrupted. */
 export class CommandTimeoutError extends ExecutionError {}
 /** E3002: a command ended with a non-zero exit code and `check` was asked for. */
 export class ProcessError extends ExecutionError {

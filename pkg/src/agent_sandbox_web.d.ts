@@ -1,6 +1,7 @@
 // What the entries use of the glue and the client's own JavaScript, which the build puts beside them as one file; wasm-bindgen's own
 // declarations exist only after a build.
 
+export * from "../../src/code.d.ts";
 export * from "../../src/server/types.d.ts";
 export * from "../../src/types.d.ts";
 

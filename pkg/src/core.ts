@@ -6,6 +6,7 @@
 import {
   bindServer,
   bindTerminals,
+  Code,
   Commands,
   Files,
   Network,
@@ -21,7 +22,7 @@ import { SandboxPaginator } from "./paginator.js";
 export { Sandbox as AsyncSandbox } from "./agent_sandbox_web.js";
 export * from "./errors.js";
 export * from "./server.js";
-export { Commands, Files, init, Network, Pty, Sandbox, SandboxPaginator, TerminalSession };
+export { Code, Commands, Files, init, Network, Pty, Sandbox, SandboxPaginator, TerminalSession };
 /** For the entries; `export *` leaves a default out, so it does not become part of the package's face. */
 export default setDefaultSource;
 
@@ -61,19 +62,20 @@ define("list", (options) => {
   return new SandboxPaginator(open as never, options as never);
 });
 
-/** Methods of a sandbox that are those of one of its parts. */
-const FORWARDED: [string, "files" | "network"][] = [
+/** Methods of a sandbox that are those of one of its parts, there by another name if one stands here. */
+const FORWARDED: [string, "code" | "files" | "network", string?][] = [
+  ["runCode", "code", "run"],
   ["getHost", "network"],
   ["getUrl", "network"],
   ["downloadUrl", "files"],
   ["uploadUrl", "files"],
 ];
 
-for (const [name, part] of FORWARDED) {
+for (const [name, part, inPart = name] of FORWARDED) {
   define(
     name,
     function (this: Record<string, Record<string, Method>>, ...args) {
-      return this[part]?.[name]?.(...args);
+      return this[part]?.[inPart]?.(...args);
     },
     Sandbox.prototype,
   );
@@ -94,6 +96,7 @@ for (const [prototype, alias, name] of ALIASES) {
 const SHOWN: [{ prototype: object }, string, (of: never) => object][] = [
   [Sandbox, "Sandbox", ({ sandboxId, status, info }: Sandbox) => ({ sandboxId, status, template: info.template })],
   [TerminalSession, "TerminalSession", ({ pid }: TerminalSession) => ({ pid })],
+  [Code, "Code", () => ({})],
   [Commands, "Commands", () => ({})],
   [Files, "Files", () => ({})],
   [Network, "Network", () => ({})],

@@ -13,12 +13,11 @@ function follow(signal, guard) {
   if (!entry) {
     const guards = new Set();
     const listener = () => {
-      followers.delete(signal);
       for (const one of [...guards]) one.fire(signal.reason);
     };
     entry = { guards, listener };
     followers.set(signal, entry);
-    signal.addEventListener("abort", listener, { once: true });
+    signal.addEventListener("abort", listener);
   }
   entry.guards.add(guard);
 }

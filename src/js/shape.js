@@ -18,13 +18,13 @@ export function layOver(of, under) {
 }
 
 /** A date, or undefined where there is none that can be read. */
-function date(text) {
+export function date(text) {
   const value = typeof text === "string" ? new Date(text) : undefined;
   return value && !Number.isNaN(value.getTime()) ? value : undefined;
 }
 
 /** Leaves out what is undefined, so that `in` and printing tell the truth. */
-function present(object) {
+export function present(object) {
   for (const key of Object.keys(object)) if (object[key] === undefined) delete object[key];
   return object;
 }

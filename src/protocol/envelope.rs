@@ -3,6 +3,8 @@
 //! Envelopes are not aligned with network chunks. [`EnvelopeReader`] takes chunks as they come and gives whole envelopes, each
 //! borrowed from its own buffer, so that a payload is copied once on its way in and never again before its owner takes it.
 
+use super::chunks::Chunks;
+
 /// Bytes in front of every payload.
 pub const HEADER_LEN: usize = 5;
 
@@ -14,9 +16,6 @@ pub const FLAG_END_STREAM: u8 = 0b10;
 
 /// The longest payload a reader accepts unless told otherwise: 64 MiB, in bytes. Servers send at most 32 KiB of output in one.
 pub const DEFAULT_MAX_PAYLOAD: usize = 64 * 1024 * 1024;
-
-/// A kept buffer larger than this is given back once it is empty, in bytes.
-const KEEP_CAPACITY: usize = 256 * 1024;
 
 /// One envelope, borrowed from the reader that found it.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
@@ -64,8 +63,7 @@ pub enum EnvelopeError {
 /// Splits a byte stream into envelopes, whatever its chunk borders.
 #[derive(Debug)]
 pub struct EnvelopeReader {
-    buffer: Vec<u8>,
-    start: usize,
+    chunks: Chunks,
     limit: usize,
     ended: bool,
 }
@@ -79,26 +77,17 @@ impl Default for EnvelopeReader {
 impl EnvelopeReader {
     /// A reader that refuses payloads above `limit` bytes.
     pub fn with_limit(limit: usize) -> Self {
-        Self { buffer: Vec::new(), start: 0, limit, ended: false }
+        Self { chunks: Chunks::default(), limit, ended: false }
     }
 
-    /// Makes room for `len` bytes behind what is held and lets `fill` write them. The room is zeroed first.
-    ///
-    /// The caller copies straight from the network's buffer into the reader's, so there is no third copy in between.
+    /// Takes a chunk of `len` bytes that `fill` writes; see [`Chunks::fill_with`].
     pub fn fill_with(&mut self, len: usize, fill: impl FnOnce(&mut [u8])) {
-        if len == 0 {
-            return;
-        }
-        self.reclaim();
-        let end = self.buffer.len();
-        self.buffer.resize(end + len, 0);
-        fill(&mut self.buffer[end..]);
+        self.chunks.fill_with(len, fill);
     }
 
     /// Takes one chunk of the stream.
     pub fn push(&mut self, chunk: &[u8]) {
-        self.reclaim();
-        self.buffer.extend_from_slice(chunk);
+        self.chunks.push(chunk);
     }
 
     /// The next whole envelope, or `None` until more bytes arrive.
@@ -108,10 +97,9 @@ impl EnvelopeReader {
     /// end-of-stream envelope. After an error the stream cannot be read on: every further call gives the same error.
     pub fn next_envelope(&mut self) -> Result<Option<Envelope<'_>>, EnvelopeError> {
         let Some(Envelope { flags, payload }) = self.peek()? else { return Ok(None) };
-        let (from, len) = (self.start + HEADER_LEN, payload.len());
-        self.start = from + len;
+        let len = HEADER_LEN + payload.len();
         self.ended = flags & FLAG_END_STREAM != 0;
-        Ok(Some(Envelope { flags, payload: &self.buffer[from..from + len] }))
+        Ok(Some(Envelope { flags, payload: &self.chunks.take(len)[HEADER_LEN..] }))
     }
 
     /// The envelope that [`Self::next_envelope`] would give, left where it is.
@@ -119,7 +107,7 @@ impl EnvelopeReader {
     /// # Errors
     /// Those of [`Self::next_envelope`].
     pub fn peek(&self) -> Result<Option<Envelope<'_>>, EnvelopeError> {
-        let held = &self.buffer[self.start..];
+        let held = self.chunks.held();
         if self.ended && !held.is_empty() {
             return Err(EnvelopeError::AfterEnd);
         }
@@ -139,7 +127,7 @@ impl EnvelopeReader {
     /// # Errors
     /// [`EnvelopeError::Truncated`] when an unfinished envelope is held. A clean end does not mean success: ask [`Self::ended`].
     pub fn finish(&self) -> Result<(), EnvelopeError> {
-        match self.buffer.len() - self.start {
+        match self.chunks.held().len() {
             0 => Ok(()),
             held => Err(EnvelopeError::Truncated { held }),
         }
@@ -148,22 +136,6 @@ impl EnvelopeReader {
     /// Whether the end-of-stream envelope was given out. A stream without one was cut off, however neatly its bytes ended.
     pub fn ended(&self) -> bool {
         self.ended
-    }
-
-    /// Drops what was given out, so that the buffer grows with one envelope and not with the stream.
-    fn reclaim(&mut self) {
-        if self.start == 0 {
-            return;
-        }
-        if self.start == self.buffer.len() {
-            self.buffer.clear();
-            if self.buffer.capacity() > KEEP_CAPACITY {
-                self.buffer.shrink_to(KEEP_CAPACITY);
-            }
-        } else {
-            self.buffer.drain(..self.start);
-        }
-        self.start = 0;
     }
 }
 
@@ -262,9 +234,9 @@ mod tests {
     fn a_declared_length_of_4_gib_is_refused_before_anything_is_allocated() {
         let mut reader = EnvelopeReader::default();
         reader.push(&[0, 0xff, 0xff, 0xff, 0xff]);
-        let capacity = reader.buffer.capacity();
+        let capacity = reader.chunks.capacity();
         assert_eq!(reader.next_envelope(), Err(EnvelopeError::TooLarge { declared: u32::MAX, limit: DEFAULT_MAX_PAYLOAD }));
-        assert_eq!(reader.buffer.capacity(), capacity);
+        assert_eq!(reader.chunks.capacity(), capacity);
     }
 
     #[test]
@@ -299,6 +271,6 @@ mod tests {
             reader.fill_with(one.len(), |room| room.copy_from_slice(&one));
             assert_eq!(reader.next_envelope().unwrap().unwrap().payload.len(), 32 * 1024);
         }
-        assert!(reader.buffer.capacity() < 4 * one.len(), "{}", reader.buffer.capacity());
+        assert!(reader.chunks.capacity() < 4 * one.len(), "{}", reader.chunks.capacity());
     }
 }

@@ -106,7 +106,9 @@ pub enum Doing {
     Filesystem,
     /// `/files`.
     Files,
-    /// Asking envd for its health.
+    /// The code interpreter.
+    Code,
+    /// Asking what stands behind a port for its health.
     Health,
     /// The SandboxServer, whose refusals have a table of their own.
     Server,
@@ -114,8 +116,17 @@ pub enum Doing {
 
 impl Doing {
     /// Everything that can be done.
-    pub const ALL: [Self; 8] =
-        [Self::Create, Self::Sandbox, Self::List, Self::Process, Self::Filesystem, Self::Files, Self::Health, Self::Server];
+    pub const ALL: [Self; 9] = [
+        Self::Create,
+        Self::Sandbox,
+        Self::List,
+        Self::Process,
+        Self::Filesystem,
+        Self::Files,
+        Self::Code,
+        Self::Health,
+        Self::Server,
+    ];
 
     /// Whether the control plane was asked, and not the sandbox.
     pub fn is_control(self) -> bool {
@@ -251,9 +262,15 @@ pub const TABLE: &[Row] = &[
         Class::FileOperation,
         "The sandbox's disk is full: remove files, or use a template with a larger one.",
     ),
-    row(&[Doing::Files, Doing::Health], On::Statuses(502, 504), Class::Unreachable, ""),
+    row(&[Doing::Files, Doing::Code, Doing::Health], On::Statuses(502, 504), Class::Unreachable, ""),
     row(&[Doing::Files], On::Statuses(400, 428), Class::FileOperation, ""),
     row(&[Doing::Files], On::Statuses(500, 599), Class::FileOperation, ""),
+    // Code cells.
+    row(&[Doing::Code], On::Status(400), Class::InvalidArgument, ""),
+    row(&[Doing::Code], On::Status(422), Class::InvalidArgument, ""),
+    row(&[Doing::Code], On::Statuses(401, 403), Class::Authentication, ""),
+    row(&[Doing::Code], On::Status(404), Class::Execution, "Use code.listContexts to see which contexts there are."),
+    row(&[Doing::Code], On::Status(500), Class::Execution, "Check that the sandbox's template has a kernel for this language."),
     row(&[Doing::Health], On::Status(401), Class::Authentication, ""),
     // Everywhere.
     row(ANY, On::Status(429), Class::RateLimit, ""),

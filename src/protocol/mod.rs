@@ -4,11 +4,13 @@
 //! definitions from the two ends of the wire, and both are tested natively.
 
 pub mod base64;
+pub mod chunks;
 pub mod connect;
 pub mod envelope;
 pub mod events;
 pub mod failure;
 pub mod filesystem;
+pub mod interpreter;
 #[cfg(feature = "json")]
 pub mod json;
 pub mod process;

@@ -5,12 +5,12 @@ use super::refusal::server_error;
 use super::socket::{Incoming, Socket};
 use crate::error::{Fault, Result, Thrown, invalid};
 use crate::options::{CallOptions, Options, bytes, integer, object};
+use crate::panic::Deferred;
 use crate::protocol::failure::{Class, short_message};
 use crate::protocol::routing::{decimal, encode};
 use crate::protocol::server::pacing::{KEYS, Pacer, text_of};
 use crate::stream::{Pull, chunk_stream, disposable};
 use crate::target::promise;
-use crate::panic::Deferred;
 use crate::transport::guard::{Bell, Guard, Held};
 use crate::transport::json::get;
 use crate::transport::limits::Limits;
@@ -475,9 +475,9 @@ impl Pull for Messages {
     }
 
     fn next(self: Rc<Self>) -> Promise {
-        promise(async move {
-            if self.stop.is_fired() { Ok(JsValue::UNDEFINED) } else { self.connection.receive(&self.stop).await }
-        })
+        promise(
+            async move { if self.stop.is_fired() { Ok(JsValue::UNDEFINED) } else { self.connection.receive(&self.stop).await } },
+        )
     }
 
     fn cancel(&self) {

@@ -61,9 +61,9 @@ impl EventStream {
     fn visit_next(&self, visit: &mut dyn FnMut(&[u8]) -> core::result::Result<bool, Malformed>) -> Result<()> {
         let visited = {
             let envelopes = self.envelopes.borrow();
-            match envelopes.peek().map_err(|_| self.unreadable())? {
+            match envelopes.peek().map_err(|_| unreadable())? {
                 None => return Ok(()),
-                Some(envelope) if envelope.is_compressed() => return Err(self.unreadable()),
+                Some(envelope) if envelope.is_compressed() => return Err(unreadable()),
                 Some(envelope) if envelope.is_end_stream() => Err(self.trailer(envelope.payload)),
                 Some(envelope) => Ok(visit(envelope.payload)),
             }
@@ -79,7 +79,7 @@ impl EventStream {
                 self.chunks.drain();
                 return outcome.map_or(Ok(()), Err);
             }
-            Ok(visited) => visited.map_err(|_| self.unreadable())?,
+            Ok(visited) => visited.map_err(|_| unreadable())?,
         };
         if taken {
             self.advance();
@@ -126,7 +126,7 @@ impl EventStream {
 
     /// What the end-of-stream message says, when it is an error.
     fn trailer(&self, payload: &[u8]) -> Option<Fault> {
-        let Ok(trailer) = json::parse(payload) else { return Some(self.unreadable()) };
+        let Ok(trailer) = json::parse(payload) else { return Some(unreadable()) };
         let error = json::get(&trailer, "error");
         if !error.is_object() {
             return None;
@@ -144,13 +144,13 @@ impl EventStream {
             body: JsValue::UNDEFINED,
         })))
     }
+}
 
-    /// The server broke the protocol; the stream cannot be read on.
-    fn unreadable(&self) -> Fault {
-        Thrown::new(Class::SandboxConnection, "The sandbox sent something that is no message of its protocol.")
-            .suggestion("Check that sandboxUrl leads to the sandbox and not to another server.")
-            .into()
-    }
+/// The server broke the protocol; the stream cannot be read on.
+pub fn unreadable() -> Fault {
+    Thrown::new(Class::SandboxConnection, "The sandbox sent something that is no message of its protocol.")
+        .suggestion("Check that sandboxUrl leads to the sandbox and not to another server.")
+        .into()
 }
 
 impl Drop for EventStream {

@@ -42,7 +42,7 @@ extern "C" {
     pub fn follow_guard(this: &Guard, other: &Guard);
     /// Is fired after a time in ms, with an error of the class of that name; with `undefined` when the name is empty.
     #[wasm_bindgen(method, js_name = afterWith)]
-    pub fn after(this: &Guard, ms: f64, class: &str, message: &str);
+    pub fn after(this: &Guard, ms: f64, class: &str, message: &str, suggestion: &str);
     #[wasm_bindgen(method)]
     fn release(this: &Guard);
 
@@ -72,6 +72,14 @@ impl Guard {
     pub async fn promise(&self, promise: Promise) -> core::result::Result<JsValue, Stop> {
         let raced = JsFuture::from(self.race(&promise)).await;
         raced.map_err(|error| if self.is_fired() { Stop::Fired(self.error()) } else { Stop::Failed(error) })
+    }
+
+    /// Waits for what a callback returned, if that can be waited for, unless the guard is fired first.
+    ///
+    /// # Errors
+    /// What it was rejected with, which is the caller's own and goes back to the caller; what the guard is fired with.
+    pub async fn settle(&self, answer: &JsValue) -> core::result::Result<(), JsValue> {
+        if answer.is_object() { JsFuture::from(self.race(&Promise::resolve(answer))).await.map(drop) } else { Ok(()) }
     }
 
     /// Calls `callback` with what the guard is fired with; at once when it has been.
@@ -123,7 +131,7 @@ impl Held {
     pub fn after(ms: Option<f64>) -> Self {
         let guard = Guard::new();
         if let Some(ms) = ms {
-            guard.after(ms, "", "");
+            guard.after(ms, "", "", "");
         }
         Self(guard)
     }

@@ -6,5 +6,6 @@ pub mod fetch;
 pub mod guard;
 pub mod json;
 pub mod limits;
+pub mod lines;
 pub mod runtime;
 mod slots;

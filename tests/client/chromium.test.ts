@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, inject, test } from "vitest";
 import { launchChromium, openPage } from "../support/browser.ts";
 import type { Listening } from "../support/listen.ts";
 import { servePages } from "../support/pages.ts";
+import { FIRST_USE_MS, prepareRuntime } from "../support/runtime.ts";
 import type { ScriptedServer } from "../support/scripted-server.ts";
 import type { Failure } from "./page/main.ts";
 import { suites } from "./suites/index.ts";
@@ -19,6 +20,8 @@ let pages: Listening;
 let browser: Browser;
 let page: Page;
 let bundle: string;
+
+beforeAll(prepareRuntime, FIRST_USE_MS);
 
 beforeAll(async () => {
   bundle = await mkdtemp(join(tmpdir(), "client-page-"));

@@ -1,9 +1,12 @@
 // The client in Node.
 import * as sdk from "agent-sandbox-web";
 import { afterAll, beforeAll, describe, inject, test } from "vitest";
+import { FIRST_USE_MS, prepareRuntime } from "../support/runtime.ts";
 import type { ScriptedServer } from "../support/scripted-server.ts";
 import { suites } from "./suites/index.ts";
 import { sceneServer } from "./support/scene-server.ts";
+
+beforeAll(prepareRuntime, FIRST_USE_MS);
 
 let scenes: ScriptedServer;
 beforeAll(async () => {

@@ -15,15 +15,17 @@ const runtime = Object.fromEntries(Object.entries(sdk)) as Record<string, { prot
 const file = new URL("../../pkg/dist/index.d.ts", import.meta.url);
 const source = ts.createSourceFile("index.d.ts", readFileSync(file, "utf8"), ts.ScriptTarget.ES2022, true);
 const classes = new Map<string, ts.ClassDeclaration>();
-const interfaces = new Map<string, ts.InterfaceDeclaration>();
+/** An interface may be declared in several places, and then is all of them together. */
+const interfaces = new Map<string, ts.InterfaceDeclaration[]>();
 const values = new Set<string>();
 
 for (const statement of source.statements) {
   if (ts.isClassDeclaration(statement) && statement.name) {
     classes.set(statement.name.text, statement);
     values.add(statement.name.text);
-  } else if (ts.isInterfaceDeclaration(statement)) interfaces.set(statement.name.text, statement);
-  else if (ts.isFunctionDeclaration(statement) && statement.name) values.add(statement.name.text);
+  } else if (ts.isInterfaceDeclaration(statement)) {
+    interfaces.set(statement.name.text, [...(interfaces.get(statement.name.text) ?? []), statement]);
+  } else if (ts.isFunctionDeclaration(statement) && statement.name) values.add(statement.name.text);
   else if (ts.isVariableStatement(statement)) {
     for (const { name } of statement.declarationList.declarations) values.add(name.getText(source));
   } else if (ts.isExportDeclaration(statement) && statement.exportClause && ts.isNamedExports(statement.exportClause)) {
@@ -55,10 +57,13 @@ function membersOf(declaration: ts.ClassDeclaration | ts.InterfaceDeclaration): 
   return [...members.values()];
 }
 
-/** Members of a class and of the interface that is merged into it. */
+function membersOfInterface(name: string): Member[] {
+  return (interfaces.get(name) ?? []).flatMap(membersOf);
+}
+
+/** Members of a class and of the interfaces that are merged into it. */
 function allMembersOf(name: string, declaration: ts.ClassDeclaration): Member[] {
-  const merged = interfaces.get(name);
-  return [...membersOf(declaration), ...(merged ? membersOf(merged) : [])];
+  return [...membersOf(declaration), ...membersOfInterface(name)];
 }
 
 /** Error classes that share the code of another: Python's have done so all along. */
@@ -134,6 +139,7 @@ test("printing and JSON show what an object is, and nothing that lets anybody in
   expect(JSON.parse(JSON.stringify(sandbox))).toEqual({ sandboxId: "i1", status: "running", template: "" });
   expect(inspect(sandbox)).toBe("Sandbox { sandboxId: 'i1', status: 'running', template: '' }");
   expect(inspect(sandbox.files)).toBe("Files {}");
+  expect(inspect(sandbox.code)).toBe("Code {}");
   for (const [name, handle] of [
     ["CommandHandle", command],
     ["PtyHandle", pty],
@@ -165,14 +171,14 @@ test("handles and streams have the members of their interfaces", async () => {
   const { sandbox, terminal } = made;
   const command = await sandbox.commands.start("x");
   const pty = await sandbox.pty.create();
-  const inherited = membersOf(interfaces.get("ChunkStream") as ts.InterfaceDeclaration);
+  const inherited = membersOfInterface("ChunkStream");
   for (const [name, handle] of [
     ["CommandHandle", command],
     ["PtyHandle", pty],
     ["ChunkStream", sandbox.commands.stream("x")],
     ["ChunkStream", terminal.outputStream()],
   ] as [string, object][]) {
-    for (const member of [...inherited, ...membersOf(interfaces.get(name) as ts.InterfaceDeclaration)]) check(name, handle, member);
+    for (const member of [...inherited, ...membersOfInterface(name)]) check(name, handle, member);
     check(name, handle, { name: "[Symbol.asyncIterator]", key: Symbol.asyncIterator, isStatic: false, isMethod: true });
   }
   await Promise.all([command.disconnect(), pty.disconnect(), terminal.detach()]);

@@ -2,7 +2,8 @@
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
-import { expect, inject, test } from "vitest";
+import { beforeAll, expect, inject, test } from "vitest";
+import { FIRST_USE_MS, prepareRuntime } from "../support/runtime.ts";
 
 const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8");
 
@@ -13,17 +14,33 @@ function example(name: string): string {
   return found;
 }
 
+beforeAll(prepareRuntime, FIRST_USE_MS);
+
+/** Runs a program and gives what it printed. */
+async function run(program: string): Promise<string> {
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program], {
+    cwd: import.meta.dirname,
+    env: { ...process.env, AGENT_SANDBOX_API_KEY: inject("platform").apiKey },
+  });
+  expect(stderr).toBe("");
+  return stdout;
+}
+
 test("the README's example runs as it stands, but for the port", async () => {
-  const platform = inject("platform");
   const code = example("hello");
   expect(code.trim().split("\n").length).toBeLessThanOrEqual(16);
-  const here = code.replaceAll("http://127.0.0.1:7300", platform.apiUrl);
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", here], {
-    cwd: import.meta.dirname,
-    env: { ...process.env, AGENT_SANDBOX_API_KEY: platform.apiKey },
-  });
+  const stdout = await run(code.replaceAll("http://127.0.0.1:7300", inject("platform").apiUrl));
   expect(stdout).toBe("Hello from a file\n1\n2\n3\n");
-  expect(stderr).toBe("");
+});
+
+test("the README's example of code cells runs", async () => {
+  const { apiUrl, sandboxUrl, apiKey } = inject("platform");
+  const stdout = await run(`import { Sandbox } from "agent-sandbox-web";
+const connection = ${JSON.stringify({ apiUrl, sandboxUrl, apiKey })};
+${example("cells")}
+console.log(String.fromCharCode(...picture.slice(1, 4)));
+await sandbox.kill();`);
+  expect(stdout).toBe("drawn\ntext html data\ntext png chart\nPNG\n");
 });
 
 test("every file the README links to exists", async () => {

@@ -4,15 +4,13 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Platform, startPlatform } from "../support/platform.ts";
+import { FIRST_USE_MS, prepareRuntime, runtimeDir } from "../support/runtime.ts";
 import { runCodeCells } from "./code-cells.ts";
 import type { Results } from "./expectations.ts";
 
 const target = new URL("../../target/", import.meta.url).pathname;
 const environments = process.env.PEER_ENVIRONMENTS ?? join(target, "peers");
 const scenario = new URL("python/code_cells.py", import.meta.url).pathname;
-
-/** The first use on a machine installs Python packages. */
-const FIRST_USE_MS = 900_000;
 
 /** What every SDK must see. */
 const expectations: Results = {
@@ -47,10 +45,8 @@ async function runPython(platform: Platform): Promise<Results> {
 
 let platform: Platform;
 beforeAll(async () => {
-  const runtime = join(target, "runtime");
-  const binary = process.env.AGENT_SANDBOX_LOCAL ?? join(target, "release/agent-sandbox-local");
-  await promisify(execFile)(binary, ["prepare", "--runtime-dir", runtime]);
-  platform = await startPlatform({ args: ["--runtime-dir", runtime] });
+  await prepareRuntime();
+  platform = await startPlatform({ args: ["--runtime-dir", runtimeDir] });
 }, FIRST_USE_MS);
 afterAll(() => platform.stop());
 

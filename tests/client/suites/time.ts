@@ -49,6 +49,7 @@ const KINDS: [
       ),
   ],
   ["a unary call", async (context, signal, answer) => (await fakeSandbox(context, answer)).sandbox.files.getInfo("a", { signal })],
+  ["a code cell", async (context, signal, answer) => (await fakeSandbox(context, answer)).sandbox.runCode("1", { signal })],
   ["a file read", async (context, signal, answer) => (await fakeSandbox(context, answer)).sandbox.files.read("a", { signal })],
 ];
 

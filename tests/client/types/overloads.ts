@@ -1,13 +1,19 @@
 // The types as a consumer meets them; compiled by `types.test.ts`, never run. `Same<A, B>` fails to compile unless both are one type.
 import {
   AsyncSandbox,
+  type Chart,
+  type ChartScale,
   type ChunkStream,
+  type CodeContext,
+  type CodeError,
+  type CodeResult,
   type CommandHandle,
   type CommandResult,
   FileNotFoundError,
   type init,
   type ProcessChunk,
   ProcessError,
+  type Result,
   Sandbox,
   SandboxError,
   type SandboxInfo,
@@ -62,6 +68,38 @@ export async function running({ commands }: Sandbox): Promise<void> {
   await commands.sendSignal(1, "SIGHUP");
   // @ts-expect-error A program must be named.
   await commands.run([]);
+}
+
+export async function calculating(sandbox: Sandbox): Promise<void> {
+  const context = await sandbox.code.createContext({ language: "python", cwd: undefined });
+  same<typeof context, CodeContext>(true);
+  const result = await sandbox.runCode("1", {
+    context,
+    onStdout: async (text, { timestamp }) => {
+      same<typeof text, string>(true);
+      same<typeof timestamp, Date>(true);
+    },
+    onResult: (one) => {
+      same<typeof one, Result>(true);
+    },
+    onError: ({ traceback }) => traceback.length,
+  });
+  same<typeof result, CodeResult>(true);
+  same<typeof result.error, CodeError | undefined>(true);
+  for (const { chart, json, ...rest } of result.results) {
+    same<typeof json, unknown>(true);
+    if (chart?.type === "bar") same<(typeof chart.elements)[number]["group"], string>(true);
+    else if (chart?.type === "superchart") same<(typeof chart.elements)[number], Chart>(true);
+    else if (chart?.type === "line") same<typeof chart.xScale, ChartScale>(true);
+    same<ReturnType<typeof rest.bytes>, Uint8Array | undefined>(true);
+  }
+  same<ReturnType<typeof sandbox.code.restartContext>, Promise<CodeContext>>(true);
+  same<ReturnType<typeof sandbox.code.removeContext>, Promise<boolean>>(true);
+  await sandbox.code.run("1", { contextId: context.id, language: "bash", signal: undefined, capture: false });
+  // @ts-expect-error Code is text.
+  await sandbox.runCode(1);
+  // @ts-expect-error Seconds are not taken.
+  await sandbox.runCode("1", { timeout: 5 });
 }
 
 export async function reading({ files }: Sandbox): Promise<void> {

@@ -3,9 +3,9 @@
 use anyhow::{Context, Result, ensure};
 use std::collections::HashMap;
 use std::path::Path;
-use wasm_bindgen_cli_support::Output;
 use walrus::ir::Value;
 use walrus::{ConstExpr, DataKind, FunctionBuilder, FunctionId, FunctionKind, Module};
+use wasm_bindgen_cli_support::Output;
 
 /// The client's own function that a panic ends in.
 const PANICKED: &str = "__agent_sandbox_panicked";
@@ -54,7 +54,11 @@ pub fn quiet_panics(module: &mut Module) -> Result<()> {
         })
         .map(walrus::Function::id)
         .collect();
-    ensure!(beginnings.len() > 9, "only {} of the standard library's panics were found: have their names changed?", beginnings.len());
+    ensure!(
+        beginnings.len() > 9,
+        "only {} of the standard library's panics were found: have their names changed?",
+        beginnings.len()
+    );
     for id in beginnings {
         let ty = module.types.get(module.funcs.get(id).ty());
         let (params, results) = (ty.params().to_vec(), ty.results().to_vec());
@@ -82,7 +86,10 @@ fn puts_words_together(name: &str) -> bool {
 
 /// A demangled name without the hashes of crates: `core[31be9c6c]::panicking::panic_fmt`.
 fn plain(name: &str) -> String {
-    name.split('[').enumerate().map(|(at, part)| if at == 0 { part } else { part.split_once(']').map_or(part, |(_, rest)| rest) }).collect()
+    name.split('[')
+        .enumerate()
+        .map(|(at, part)| if at == 0 { part } else { part.split_once(']').map_or(part, |(_, rest)| rest) })
+        .collect()
 }
 
 /// Blanks the places in the sources that panics would name, and the names of their files, which nobody reads any more. Zeros take no room.
@@ -93,7 +100,8 @@ fn blank_locations(module: &mut Module) {
         let DataKind::Active { offset: ConstExpr::Value(Value::I32(start)), .. } = data.kind else { continue };
         let mut files = Vec::new();
         for at in (0..data.value.len().saturating_sub(15)).step_by(4) {
-            let word = |index: usize| data.value[at + 4 * index..][..4].iter().rev().fold(0, |word, byte| word << 8 | usize::from(*byte));
+            let word =
+                |index: usize| data.value[at + 4 * index..][..4].iter().rev().fold(0, |word, byte| word << 8 | usize::from(*byte));
             let (file, length, line, column) = (word(0).wrapping_sub(start as usize), word(1), word(2), word(3));
             let is_file = |text: &[u8]| (text.starts_with(b"src/") || text.starts_with(b"/")) && text.ends_with(b".rs");
             let text = file.checked_add(length).and_then(|end| data.value.get(file..end));
@@ -191,7 +199,8 @@ fn rename_exports(glue: &str, exports: &HashMap<String, String>) -> Result<Strin
     out.push_str(pieces.next().unwrap_or_default());
     for piece in pieces {
         out.push_str("wasm.");
-        let length = piece.find(|letter: char| !(letter.is_ascii_alphanumeric() || matches!(letter, '_' | '$'))).unwrap_or(piece.len());
+        let length =
+            piece.find(|letter: char| !(letter.is_ascii_alphanumeric() || matches!(letter, '_' | '$'))).unwrap_or(piece.len());
         let (name, rest) = piece.split_at(length);
         out.push_str(exports.get(name).with_context(|| format!("the .wasm exports no {name}"))?);
         out.push_str(rest);

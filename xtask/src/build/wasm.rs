@@ -72,7 +72,9 @@ fn generate(project: &Project, compiled: &Path, out: &Path) -> Result<()> {
     slim::emit(output, out, NAME)?;
     settle_snippets(out)?;
     complete_snippets(project, &out.join("snippets"))?;
-    let face = format!("export * from \"./{NAME}.js\";\nexport {{ default }} from \"./{NAME}.js\";\nexport * from \"./snippets/src/js/face.js\";\n");
+    let face = format!(
+        "export * from \"./{NAME}.js\";\nexport {{ default }} from \"./{NAME}.js\";\nexport * from \"./snippets/src/js/face.js\";\n"
+    );
     Ok(std::fs::write(out.join("face.js"), face)?)
 }
 

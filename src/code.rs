@@ -1,0 +1,309 @@
+//! Code cells: a stateful interpreter on a port of the sandbox, where its template has one.
+
+use crate::client::Known;
+use crate::error::{Fault, Gateway, Result, Thrown, invalid};
+use crate::handle::KEPT;
+use crate::options::{CallOptions, Options, argument, no_nul, object, set, set_text};
+use crate::protocol::failure::{Class, Doing};
+use crate::protocol::interpreter::INTERPRETER_PORT;
+use crate::protocol::routing::{self, ENVD_PORT, decimal, encode};
+use crate::protocol::server::endpoints::is_segment;
+use crate::sandbox::health;
+use crate::target::{Target, WHY_TIMEOUT, Work};
+use crate::transport::connect::cut_off;
+use crate::transport::events::unreadable;
+use crate::transport::fetch::{Request, Want, send};
+use crate::transport::json::get;
+use crate::transport::limits::Limits;
+use crate::transport::lines::LineStream;
+use crate::transport::runtime::now;
+use js_sys::{Array, JSON, Object, Promise, Set};
+use std::cell::RefCell;
+use std::rc::Rc;
+use wasm_bindgen::prelude::*;
+
+#[wasm_bindgen(module = "/src/js/code.js")]
+extern "C" {
+    type Cell;
+    #[wasm_bindgen(constructor)]
+    fn new(callbacks: &Object, room: f64) -> Cell;
+    /// `true` at the end, else what is to be waited for, if anything.
+    #[wasm_bindgen(method, catch)]
+    fn take(this: &Cell, event: &JsValue) -> core::result::Result<JsValue, JsValue>;
+    #[wasm_bindgen(method)]
+    fn result(this: &Cell, ms: f64) -> JsValue;
+}
+
+/// How long a cell may take unless told otherwise, in ms.
+const CELL_TIMEOUT: f64 = 300_000.0;
+
+/// Some interpreters lose a cell that comes while they still interrupt the one before: how long the context is left alone, in ms.
+const AFTER_INTERRUPT: f64 = 500.0;
+
+/// Code cells.
+#[wasm_bindgen(skip_typescript)]
+pub struct Code(Rc<Interpreter>);
+
+impl Code {
+    /// `capabilities` are the sandbox's own, which are corrected once it is known whether it has an interpreter.
+    pub fn new(target: Rc<Target>, capabilities: Set) -> Self {
+        let url = routing::url(&target.sandbox_url, &target.id, INTERPRETER_PORT);
+        Self(Rc::new(Interpreter { target, url, capabilities, interrupted: RefCell::default() }))
+    }
+}
+
+#[wasm_bindgen]
+impl Code {
+    pub fn run(&self, code: JsValue, options: JsValue) -> Promise {
+        let interpreter = self.0.clone();
+        self.0.promise(Box::pin(async move { interpreter.run(code, &Options::new(options)?).await }))
+    }
+
+    #[wasm_bindgen(js_name = createContext)]
+    pub fn create_context(&self, options: JsValue) -> Promise {
+        self.0.contexts(Action::Create, JsValue::UNDEFINED, options)
+    }
+
+    #[wasm_bindgen(js_name = listContexts)]
+    pub fn list_contexts(&self, options: JsValue) -> Promise {
+        self.0.contexts(Action::List, JsValue::UNDEFINED, options)
+    }
+
+    #[wasm_bindgen(js_name = restartContext)]
+    pub fn restart_context(&self, context: JsValue, options: JsValue) -> Promise {
+        self.0.contexts(Action::Restart, context, options)
+    }
+
+    #[wasm_bindgen(js_name = removeContext)]
+    pub fn remove_context(&self, context: JsValue, options: JsValue) -> Promise {
+        self.0.contexts(Action::Remove, context, options)
+    }
+}
+
+/// What is done with contexts.
+enum Action {
+    Create,
+    List,
+    Restart,
+    Remove,
+}
+
+/// A sandbox's interpreter.
+struct Interpreter {
+    target: Rc<Target>,
+    url: String,
+    capabilities: Set,
+    /// The context whose cell was interrupted last, as requests name it, and until when it is left alone.
+    interrupted: RefCell<(String, f64)>,
+}
+
+impl Interpreter {
+    /// A promise of what a call gives, which tells a sandbox without an interpreter from one that cannot be reached.
+    fn promise(self: &Rc<Self>, work: Work<JsValue>) -> Promise {
+        let interpreter = self.clone();
+        self.target.promise(async move {
+            match work.await {
+                Ok(value) => {
+                    interpreter.capabilities.add(&JsValue::from_str("code"));
+                    Ok(value)
+                }
+                Err(fault) if interpreter.is_missing(&fault).await => {
+                    interpreter.capabilities.delete(&JsValue::from_str("code"));
+                    let template = match interpreter.target.client.known {
+                        Some(Known::AgentBox | Known::Alibaba) => "code-interpreter",
+                        _ => "code-interpreter-v1",
+                    };
+                    let suggestion = ["Create it from a template that has one: Sandbox.create(\"", template, "\")."].concat();
+                    Err(Thrown::new(Class::CapabilityNotSupported, "This sandbox has no code interpreter.")
+                        .suggestion(&suggestion)
+                        .into())
+                }
+                Err(fault) => Err(fault),
+            }
+        })
+    }
+
+    /// Whether a failure means that nothing listens on the interpreter's port of a sandbox that is well.
+    async fn is_missing(&self, fault: &Fault) -> bool {
+        match fault {
+            Fault::Answer(answer) if answer.gateway == Some(Gateway::Port) => return true,
+            Fault::Answer(answer) if answer.gateway.is_none() && answer.status == 502 => {}
+            // Pages do not see what a gateway says. Nor do they get past one that wants a token for the port, whatever is behind it.
+            Fault::Network { begun: false, .. } if self.target.traffic_token.is_none() => {}
+            _ => return false,
+        }
+        !self.answers(INTERPRETER_PORT).await && self.answers(ENVD_PORT).await
+    }
+
+    /// Whether something of the sandbox's own answers on a port.
+    async fn answers(&self, port: u16) -> bool {
+        let Ok(limits) = Limits::start(&CallOptions { signal: None, timeout: Some(WHY_TIMEOUT) }) else { return false };
+        match health(&self.target, port, false, &limits).await {
+            Ok(()) => true,
+            Err(Fault::Answer(answer)) => answer.gateway.is_none() && !matches!(answer.status, 502..=504),
+            Err(_) => false,
+        }
+    }
+
+    fn request<'a>(&'a self, method: &'static str, path: &'a str, body: Option<&Object>) -> Result<Request<'a>> {
+        let headers = self.target.port_headers(INTERPRETER_PORT);
+        let body = match body {
+            Some(body) => {
+                set_text(&headers, "content-type", "application/json");
+                JSON::stringify(body)?.into()
+            }
+            None => JsValue::UNDEFINED,
+        };
+        let repeatable = method != "POST";
+        Ok(Request { doing: Doing::Code, method, base: &self.url, path, query: "", headers, body, repeatable, fresh: false })
+    }
+
+    async fn run(&self, code: JsValue, options: &Options) -> Result<JsValue> {
+        if !code.is_string() {
+            return Err(invalid(&["code must be a string."]));
+        }
+        let body = object(&[("code", code)]);
+        let context = match [options.get("context")?, options.get("contextId")?].into_iter().find(|given| !given.is_undefined()) {
+            Some(given) => {
+                let id = context_id(&given)?;
+                set_text(&body, "context_id", &id);
+                id
+            }
+            None => {
+                let language = options.text("language")?;
+                if let Some(language) = &language {
+                    set_text(&body, "language", language);
+                }
+                language.unwrap_or_default()
+            }
+        };
+        if let Some(envs) = options.record("envs")? {
+            check_envs(&envs)?;
+            set(&body, "env_vars", &options.get("envs")?);
+        }
+        let callbacks = Object::new();
+        for name in ["onStdout", "onStderr", "onResult", "onError"] {
+            if let Some(callback) = options.function(name)? {
+                set(&callbacks, name, &callback);
+            }
+        }
+        let capture = options.boolean("capture")?.unwrap_or(true);
+        let timeout = options.millis("timeoutMs")?.unwrap_or(CELL_TIMEOUT);
+        let call = self.target.call(options)?;
+        let limits = Limits::start(&CallOptions { signal: call.signal.clone(), timeout: None })?;
+        if timeout > 0.0 {
+            let message = ["The cell ran longer than ", &decimal(timeout as u64), " ms (timeoutMs) and was interrupted."].concat();
+            let suggestion = "Raise timeoutMs (0 = no limit). The context keeps its variables.";
+            limits.guard.after(timeout, Class::CommandTimeout.name(), &message, suggestion);
+        }
+        let pause = match &*self.interrupted.borrow() {
+            (of, until) if *of == context => until - now(),
+            _ => 0.0,
+        };
+        if pause > 0.0 {
+            limits.sleep(pause).await?;
+        }
+        let cell = Cell::new(&callbacks, if capture { KEPT as f64 } else { 0.0 });
+        let result = self.follow(&body, &cell, &call, &limits).await;
+        if let Err(Fault::Thrown(_)) = result {
+            *self.interrupted.borrow_mut() = (context, now() + AFTER_INTERRUPT);
+        }
+        result
+    }
+
+    /// Runs a cell to its end. Giving up closes the connection, which interrupts the cell.
+    async fn follow(&self, body: &Object, cell: &Cell, call: &CallOptions, limits: &Limits) -> Result<JsValue> {
+        let started = now();
+        let request = self.request("POST", "/execute", Some(body))?;
+        if let Some(token) = &self.target.envd_token {
+            // The interpreter reads the sandbox's own variables from envd with it.
+            set_text(&request.headers, "x-access-token", token);
+        }
+        let opening = Limits::start(&CallOptions { signal: None, timeout: call.timeout })?;
+        opening.guard.follow_guard(&limits.guard);
+        let mut stream = LineStream::open(&self.target, request, &limits.guard, &opening).await?;
+        drop(opening);
+        while let Some(event) = stream.next().await? {
+            let answer = cell.take(&event)?;
+            if answer.is_truthy() && !answer.is_object() {
+                stream.finish();
+                return Ok(cell.result(now() - started));
+            }
+            limits.guard.settle(&answer).await?;
+        }
+        Err(cut_off())
+    }
+
+    fn contexts(self: &Rc<Self>, action: Action, context: JsValue, options: JsValue) -> Promise {
+        let interpreter = self.clone();
+        self.promise(Box::pin(async move { interpreter.with_contexts(action, &context, &Options::new(options)?).await }))
+    }
+
+    async fn with_contexts(&self, action: Action, context: &JsValue, options: &Options) -> Result<JsValue> {
+        let id = match action {
+            Action::Restart | Action::Remove => context_id(context)?,
+            Action::Create | Action::List => String::new(),
+        };
+        let (method, path, body) = match action {
+            Action::Create => {
+                let body = Object::new();
+                for name in ["language", "cwd"] {
+                    if let Some(value) = options.text(name)? {
+                        set_text(&body, name, &value);
+                    }
+                }
+                ("POST", String::new(), Some(body))
+            }
+            Action::List => ("GET", String::new(), None),
+            Action::Restart => ("POST", ["/", &encode(&id), "/restart"].concat(), None),
+            Action::Remove => ("DELETE", ["/", &encode(&id)].concat(), None),
+        };
+        let limits = Limits::start(&self.target.call(options)?)?;
+        let answer = match (self.ask(method, &path, body.as_ref(), &limits).await, &action) {
+            (Err(fault), Action::Remove) if fault.status() == Some(404) => return Ok(fault.repeated().into()),
+            (answer, _) => answer?,
+        };
+        let found = match action {
+            Action::Remove => return Ok(true.into()),
+            Action::Create => answer,
+            Action::List if Array::is_array(&answer) => return Ok(answer),
+            Action::List => JsValue::UNDEFINED,
+            // The answer to a restart is empty.
+            Action::Restart => {
+                let all = self.ask("GET", "", None, &limits).await?;
+                Array::from(&all).find(&mut |one, _, _| get(&one, "id").as_string().as_deref() == Some(&id))
+            }
+        };
+        if found.is_object() { Ok(found) } else { Err(unreadable()) }
+    }
+
+    async fn ask(&self, method: &'static str, path: &str, body: Option<&Object>, limits: &Limits) -> Result<JsValue> {
+        let path = ["/contexts", path].concat();
+        send(&self.target.client, &self.request(method, &path, body)?, Want::Text, limits).await?.json()
+    }
+}
+
+/// The id of a context, or the id itself.
+fn context_id(context: &JsValue) -> Result<String> {
+    let id = argument("context", &if context.is_object() { get(context, "id") } else { context.clone() })?;
+    if is_segment(&id) { Ok(id) } else { Err(invalid(&["context must be one that code.createContext or code.listContexts gave."])) }
+}
+
+/// Interpreters write a cell's variables into its code as they are: what could end the string there is refused, and what could be code.
+fn check_envs(envs: &[(String, String)]) -> Result<()> {
+    for (name, value) in envs {
+        no_nul("envs", value)?;
+        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        if name.is_empty() || name.as_bytes()[0].is_ascii_digit() || !name.bytes().all(is_name) {
+            return Err(invalid(&["envs has a name that is not made of letters, digits and _."]));
+        }
+        if value.bytes().any(|byte| matches!(byte, b'"' | b'\'' | b'\\' | b'\n' | b'\r')) {
+            let message =
+                ["envs: the value of ", name, " holds a quote, a backslash or a line break, which code interpreters garble."];
+            return Err(Thrown::new(Class::InvalidArgument, &message.concat())
+                .suggestion("Set this variable in the cell's own code.")
+                .into());
+        }
+    }
+    Ok(())
+}

@@ -20,6 +20,9 @@ extern "C" {
     pub fn new(watched: bool) -> Deferred;
     #[wasm_bindgen(method, getter)]
     pub fn promise(this: &Deferred) -> Promise;
+    /// Whether a panic has rejected it.
+    #[wasm_bindgen(method, getter, js_name = isOver)]
+    pub fn is_over(this: &Deferred) -> bool;
     #[wasm_bindgen(method)]
     pub fn settle(this: &Deferred, failed: bool, value: &JsValue);
 }
@@ -34,6 +37,10 @@ pub fn promise_of(work: Work<JsValue>) -> Promise {
     let deferred = Deferred::new(true);
     let promise = deferred.promise();
     spawn_local(async move {
+        // A panic came before this began.
+        if deferred.is_over() {
+            return;
+        }
         match work.await {
             Ok(value) => deferred.settle(false, &value),
             Err(fault) => deferred.settle(true, &Fault::into_js(fault)),

@@ -4,6 +4,8 @@
 export * from "../../src/code.d.ts";
 export * from "../../src/server/types.d.ts";
 export * from "../../src/types.d.ts";
+// The SandboxServer's types add members to this one.
+export { Sandbox } from "../../src/types.d.ts";
 
 /** The side of a `ServerClient` that makes requests. */
 export class ServerCore {

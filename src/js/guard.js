@@ -125,6 +125,14 @@ export class Guard {
   }
 }
 
+/** Calls under way. */
+const calls = new Set();
+
+/** Ends every call under way. */
+export function endCalls(error) {
+  for (const call of [...calls]) call.fire(error);
+}
+
 /** A call under way: the caller's signal and the request timeout, for all of its requests together. */
 export class Limits extends Guard {
   /** Whether the headers of an answer have come. */
@@ -133,6 +141,7 @@ export class Limits extends Guard {
 
   constructor(signal, ms) {
     super();
+    calls.add(this);
     if (signal) this.follow(signal);
     if (ms === undefined) return;
     this.#deadline = performance.now() + ms;
@@ -146,6 +155,11 @@ export class Limits extends Guard {
         {},
       ),
     );
+  }
+
+  release() {
+    calls.delete(this);
+    super.release();
   }
 
   /** How much time is left, in ms; infinite without a timeout. */

@@ -1,20 +1,24 @@
 // The end of a panic: what cannot go on is said to everybody who waits, and the module goes on for the next call.
 import { makeError } from "./errors.js";
+import { endCalls } from "./guard.js";
 
-/** Who waits: the functions that reject the promises of calls under way. */
+/** Promises of calls under way. */
 const waiting = new Set();
 let last;
 
 /** A promise for Rust to settle. */
 export class Deferred {
+  /** Whether a panic has settled it: then nobody waits for what the call would still do. */
+  isOver = false;
+
   constructor(watched) {
     this.promise = new Promise((resolve, reject) => {
       this.settle = (failed, value) => {
-        waiting.delete(reject);
+        waiting.delete(this);
         (failed ? reject : resolve)(value);
       };
-      if (watched) waiting.add(reject);
     });
+    if (watched) waiting.add(this);
   }
 }
 
@@ -24,9 +28,11 @@ export function panicked() {
     // Its stack leads into the module, where the fault is.
     cause: new Error("panic"),
   });
-  const rejected = [...waiting];
-  waiting.clear();
-  for (const reject of rejected) reject(last);
+  for (const deferred of [...waiting]) {
+    deferred.isOver = true;
+    deferred.settle(true, last);
+  }
+  endCalls(last);
   throw last;
 }
 

@@ -93,6 +93,10 @@ impl Guard {
         let done = self.promise(deferred.promise());
         let (filled, guard) = (slot.clone(), self.clone());
         spawn_local(async move {
+            // A panic came before this began.
+            if deferred.is_over() {
+                return;
+            }
             let given = work.await;
             if guard.is_fired() {
                 late(given);
@@ -106,9 +110,12 @@ impl Guard {
         match (done, given) {
             (Ok(_), Some(given)) => given,
             // It was fired between the work's end and this moment.
-            (_, given) => {
+            (done, given) => {
                 given.map(late);
-                Err(self.error().into())
+                match done {
+                    Err(Stop::Failed(error) | Stop::Fired(error)) => Err(error.into()),
+                    Ok(_) => Err(self.error().into()),
+                }
             }
         }
     }

@@ -12,14 +12,13 @@ const dist = new URL("../../pkg/dist/", import.meta.url).pathname;
 
 test("the whole client stays within its budget", () => {
   const parts = ["agent_sandbox_web_bg.wasm", "agent_sandbox_web.js"];
-  const sizes = parts
-    .map((name) => {
-      const bytes = readFileSync(join(dist, name));
-      const brotli = brotliCompressSync(bytes, {
-        params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
-      });
-      return { name, raw: bytes.length, gzip: gzipSync(bytes, { level: 9 }).length, brotli: brotli.length };
+  const sizes = parts.map((name) => {
+    const bytes = readFileSync(join(dist, name));
+    const brotli = brotliCompressSync(bytes, {
+      params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
     });
+    return { name, raw: bytes.length, gzip: gzipSync(bytes, { level: 9 }).length, brotli: brotli.length };
+  });
   const total = { name: "together", raw: 0, gzip: 0, brotli: 0 };
   for (const size of sizes) {
     total.raw += size.raw;

@@ -180,6 +180,11 @@ impl Client {
         options.call(self.timeout_or(REQUEST_TIMEOUT))
     }
 
+    /// Whether requests are made by the caller's own `fetch`.
+    pub fn has_own_fetch(&self) -> bool {
+        !self.fetch.is_undefined()
+    }
+
     /// Whether the control plane can be asked.
     pub fn has_key(&self) -> bool {
         !matches!(self.key, Key::None)

@@ -39,7 +39,10 @@ export interface RunCodeOptions extends CallOptions {
    * hold no quote, backslash, line break or NUL: others are refused with E0001.
    */
   envs?: Record<string, string> | undefined;
-  /** How long the cell may take, its wait for the context included, in ms; 0 = no limit. Then it is interrupted. Default 300,000. */
+  /**
+   * How long the cell may take, its wait for the context included, in ms; 0 = no limit. Then it is interrupted. Default 300,000.
+   * Node itself ends an answer that is silent for five minutes, as a cell's is while it waits for its context.
+   */
   timeoutMs?: number | undefined;
   /** Whether the result keeps `stdout`, `stderr` and `logs`: of each at most the first 64 MiB (counted in UTF-16 units). Default `true`. */
   capture?: boolean | undefined;

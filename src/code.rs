@@ -189,8 +189,7 @@ impl Interpreter {
         }
         let capture = options.boolean("capture")?.unwrap_or(true);
         let timeout = options.millis("timeoutMs")?.unwrap_or(CELL_TIMEOUT);
-        let call = self.target.call(options)?;
-        let limits = Limits::start(&CallOptions { signal: call.signal.clone(), timeout: None })?;
+        let limits = Limits::start(&self.target.call(options)?)?;
         if timeout > 0.0 {
             let message = ["The cell ran longer than ", &decimal(timeout as u64), " ms (timeoutMs) and was interrupted."].concat();
             let suggestion = "Raise timeoutMs (0 = no limit). The context keeps its variables.";
@@ -204,7 +203,7 @@ impl Interpreter {
             limits.sleep(pause).await?;
         }
         let cell = Cell::new(&callbacks, if capture { KEPT as f64 } else { 0.0 });
-        let result = self.follow(&body, &cell, &call, &limits).await;
+        let result = self.follow(&body, &cell, &limits).await;
         if let Err(Fault::Thrown(_)) = result {
             *self.interrupted.borrow_mut() = (context, now() + AFTER_INTERRUPT);
         }
@@ -212,17 +211,15 @@ impl Interpreter {
     }
 
     /// Runs a cell to its end. Giving up closes the connection, which interrupts the cell.
-    async fn follow(&self, body: &Object, cell: &Cell, call: &CallOptions, limits: &Limits) -> Result<JsValue> {
+    async fn follow(&self, body: &Object, cell: &Cell, limits: &Limits) -> Result<JsValue> {
         let started = now();
         let request = self.request("POST", "/execute", Some(body))?;
         if let Some(token) = &self.target.envd_token {
             // The interpreter reads the sandbox's own variables from envd with it.
             set_text(&request.headers, "x-access-token", token);
         }
-        let opening = Limits::start(&CallOptions { signal: None, timeout: call.timeout })?;
-        opening.guard.follow_guard(&limits.guard);
-        let mut stream = LineStream::open(&self.target, request, &limits.guard, &opening).await?;
-        drop(opening);
+        let mut stream = LineStream::open(&self.target, request, limits).await?;
+        limits.lift();
         while let Some(event) = stream.next().await? {
             let answer = cell.take(&event)?;
             if answer.is_truthy() && !answer.is_object() {
@@ -270,8 +267,8 @@ impl Interpreter {
             Action::List => JsValue::UNDEFINED,
             // The answer to a restart is empty.
             Action::Restart => {
-                let all = self.ask("GET", "", None, &limits).await?;
-                Array::from(&all).find(&mut |one, _, _| get(&one, "id").as_string().as_deref() == Some(&id))
+                let all = Array::from(&self.ask("GET", "", None, &limits).await?);
+                all.iter().find(|one| get(one, "id").as_string().as_deref() == Some(&id)).unwrap_or_default()
             }
         };
         if found.is_object() { Ok(found) } else { Err(unreadable()) }

@@ -3,7 +3,7 @@
 use crate::error::{Result, Thrown, invalid};
 use crate::handle::{Flavour, ProcessHandle, Started, collect, piece_value, result_value};
 use crate::input::Into;
-use crate::options::{CallOptions, Options, argument, no_nul};
+use crate::options::{CallOptions, Options, argument, no_nul, text};
 use crate::process::{Output, Process, kill_later, send_input};
 use crate::protocol::failure::Class;
 use crate::protocol::requests::Start;
@@ -12,11 +12,15 @@ use crate::stream::{Pull, chunk_stream};
 use crate::target::{Target, Work};
 use crate::transport::connect::Opening;
 use crate::transport::guard::Held;
+use crate::transport::json::get;
+use crate::transport::runtime::ignore;
 use crate::unary::{LIST_PROCESSES, SIGNAL, call, kill};
 use js_sys::{Array, Function, Promise};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::{JsFuture, spawn_local};
+use web_sys::{ReadableStream, ReadableStreamDefaultReader};
 
 /// How long a command may run unless told otherwise, in ms.
 const COMMAND_TIMEOUT: f64 = 60_000.0;
@@ -31,15 +35,34 @@ impl Commands {
     }
 }
 
+/// What a process reads on stdin until its end.
+enum Input {
+    Bytes(Vec<u8>),
+    Stream(ReadableStream),
+}
+
+impl Input {
+    fn read(options: &Options) -> Result<Option<Self>> {
+        let input = options.get("input")?;
+        if input.is_undefined() {
+            return Ok(None);
+        }
+        match input.dyn_into::<ReadableStream>() {
+            Ok(stream) if stream.locked() => Err(invalid(&["input is a stream that somebody else reads."])),
+            Ok(stream) => Ok(Some(Self::Stream(stream))),
+            Err(input) => Ok(Some(Self::Bytes(crate::options::bytes("input", &input)?))),
+        }
+    }
+}
+
 /// A command that is ready to be sent.
-#[derive(Clone)]
 struct Command {
     request: Start,
     user: Option<String>,
     /// In ms; `None` for no limit.
     timeout: Option<f64>,
     /// Fed to stdin, which is then closed.
-    input: Option<Vec<u8>>,
+    input: Option<Input>,
     call: CallOptions,
     output: Output,
 }
@@ -47,8 +70,8 @@ struct Command {
 impl Command {
     fn read(target: &Target, command: &JsValue, options: &Options) -> Result<Self> {
         let (cmd, args) = match command.as_string() {
-            Some(text) => {
-                let text = argument("command", &JsValue::from_str(&text))?;
+            Some(_) => {
+                let text = argument("command", command)?;
                 ("/bin/bash".to_owned(), vec!["-l".to_owned(), "-c".to_owned(), text])
             }
             None if Array::is_array(command) => {
@@ -57,16 +80,13 @@ impl Command {
                 let mut args = Vec::new();
                 for (at, word) in words.iter().enumerate().skip(1) {
                     let name = ["command[", &decimal(at as u64), "]"].concat();
-                    let word = word.as_string().ok_or_else(|| invalid(&[&name, " must be a string."]))?;
-                    no_nul(&name, &word)?;
-                    args.push(word);
+                    args.push(text(&name, &word)?);
                 }
                 (cmd, args)
             }
             None => return Err(invalid(&["command must be a string, or an array of a program and its arguments."])),
         };
-        let input = options.get("input")?;
-        let input = if input.is_undefined() { None } else { Some(crate::options::bytes("input", &input)?) };
+        let input = Input::read(options)?;
         let stdin = options.boolean("stdin")?.unwrap_or(false) || input.is_some();
         let output = output_of(options)?;
         Ok(Self {
@@ -105,7 +125,8 @@ pub async fn open_process(
     if guard.is_fired() {
         return Err(guard.error().into());
     }
-    let quiet = CallOptions { signal: None, timeout: call.timeout };
+    // One that ran before goes on without us, and only the wait for it is given up.
+    let quiet = CallOptions { signal: call.signal.clone().filter(|_| !starts), timeout: call.timeout };
     let target = target.clone();
     let opened: Work<Rc<Process>> = Box::pin(async move { Process::open(target, opening, user, timeout, output, &quiet).await });
     let late = |opened: Result<Rc<Process>>| {
@@ -113,15 +134,50 @@ pub async fn open_process(
             kill_later(&process.target, process.pid);
         }
     };
-    // One that ran before goes on without us.
     guard.work(opened, if starts { late } else { drop }).await
 }
 
 /// Feeds stdin and closes it. A program that ends without reading all of it is no error.
-fn feed(process: &Process, input: Vec<u8>) {
-    for (into, bytes) in [(Into::Stdin, input), (Into::Close, Vec::new())] {
-        crate::transport::runtime::ignore(&crate::input::push(&process.target, process.pid, into, bytes, None));
+fn feed(process: &Rc<Process>, input: Input) {
+    let queue = |into, bytes| crate::input::push(&process.target, process.pid, into, bytes, None);
+    match input {
+        Input::Bytes(bytes) => {
+            for (into, bytes) in [(Into::Stdin, bytes), (Into::Close, Vec::new())] {
+                ignore(&queue(into, bytes));
+            }
+        }
+        Input::Stream(stream) => {
+            let reader: ReadableStreamDefaultReader = stream.get_reader().unchecked_into();
+            process.feeds_from(reader.clone());
+            spawn_local(pump(process.clone(), reader));
+        }
     }
+}
+
+/// Feeds stdin from a stream, no faster than the process reads. A stream that fails ends the process and whoever waits for it.
+async fn pump(process: Rc<Process>, reader: ReadableStreamDefaultReader) {
+    let queue = |into, bytes| crate::input::push(&process.target, process.pid, into, bytes, None);
+    loop {
+        let step = match JsFuture::from(reader.read()).await {
+            Ok(step) => step,
+            Err(error) => return process.stop_with(&error),
+        };
+        if get(&step, "done").is_truthy() {
+            return ignore(&queue(Into::Close, Vec::new()));
+        }
+        let bytes = match crate::options::bytes("a chunk of input", &get(&step, "value")) {
+            Ok(bytes) => bytes,
+            Err(fault) => {
+                process.stop_with(&fault.into_js());
+                break;
+            }
+        };
+        if JsFuture::from(queue(Into::Stdin, bytes)).await.is_err() {
+            // Nobody reads any more.
+            break;
+        }
+    }
+    ignore(&reader.cancel());
 }
 
 /// The variables of a process.

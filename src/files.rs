@@ -2,19 +2,19 @@
 
 use crate::error::{Fault, Result, Thrown, invalid};
 use crate::network::{file_query, file_url};
-use crate::options::{Options, argument, set_text};
+use crate::options::{Options, argument, object, set};
 use crate::protocol::failure::{Class, Doing};
-use crate::protocol::routing::query;
+use crate::protocol::routing::{decimal, query};
 use crate::protocol::signature::Operation;
 use crate::target::Target;
 use crate::transport::fetch::{RawExchange, Request, Want, send};
 use crate::transport::limits::Limits;
-use crate::transport::runtime::{is_browser, is_edge, streams_uploads};
+use crate::transport::runtime::{is_browser, is_edge};
 use crate::unary::{EXISTS, GET_INFO, LIST_DIR, MAKE_DIR, MOVE, REMOVE, call};
-use js_sys::{Promise, Uint8Array};
+use js_sys::{JSON, Object, Promise, Uint8Array};
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
-use web_sys::{Blob, FormData, ReadableStream};
+use web_sys::{Blob, ReadableStream, Response};
 
 #[wasm_bindgen(module = "/src/js/shape.js")]
 extern "C" {
@@ -26,20 +26,20 @@ extern "C" {
     fn write_info(wire: &JsValue, path: &str) -> JsValue;
 }
 
-#[wasm_bindgen(module = "/src/js/stream.js")]
+#[wasm_bindgen(module = "/src/js/files.js")]
 extern "C" {
+    /// A stream of a body without its first `skip` bytes, and of no more than `most`.
     #[wasm_bindgen(js_name = guardedBody)]
-    fn guarded_body(exchange: &RawExchange, signal: &JsValue, body: Body) -> JsValue;
-    /// All bytes of a body, as a `Blob`.
-    #[wasm_bindgen(js_name = collectBlob)]
-    fn collect_blob(body: &JsValue) -> Promise;
+    fn guarded_body(exchange: &RawExchange, signal: &JsValue, body: Body, skip: f64, most: f64) -> JsValue;
+    /// A part of a `Blob` or an `ArrayBuffer`.
+    fn slice(body: &JsValue, start: f64, end: &JsValue) -> JsValue;
     /// Decodes with a named encoding; throws for one that the runtime does not know.
     #[wasm_bindgen(js_name = textOf, catch)]
     fn decode_text(bytes: &JsValue, encoding: &str) -> core::result::Result<JsValue, JsValue>;
 }
 
-/// The first envd that takes a file's bytes as the body of a request; older ones take forms.
-const RAW_UPLOADS: [u32; 3] = [0, 5, 7];
+/// The largest whole number that JavaScript tells from its neighbours.
+const LARGEST: f64 = 9_007_199_254_740_991.0;
 
 /// The file system of a sandbox.
 #[wasm_bindgen(skip_typescript)]
@@ -62,9 +62,41 @@ impl Files {
         read_promise(&self.0, path, options, Some("bytes"))
     }
 
-    pub fn write(&self, path: JsValue, data: JsValue, options: JsValue) -> Promise {
+    /// Sends what `js/files.js` has made of a file's data.
+    #[wasm_bindgen(js_name = __put)]
+    pub fn put(&self, path: JsValue, body: JsValue, headers: Object, options: JsValue) -> Promise {
         let target = self.0.clone();
-        self.0.promise(async move { write(&target, &path, data, &Options::new(options)?).await })
+        self.0.promise(async move { put(&target, &path, body, &headers, &Options::new(options)?).await })
+    }
+
+    /// Joins files into one, which takes the place of what stood there.
+    #[wasm_bindgen(js_name = __compose)]
+    pub fn compose(&self, sources: JsValue, path: JsValue, options: JsValue) -> Promise {
+        let target = self.0.clone();
+        self.0.promise(async move { compose(&target, sources, &path, &Options::new(options)?).await })
+    }
+
+    /// Throws what would be wrong with a call of this path and these options.
+    #[wasm_bindgen(js_name = __check)]
+    pub fn check(&self, path: JsValue, options: JsValue) -> core::result::Result<(), JsValue> {
+        Fault::throw((|| {
+            argument("path", &path)?;
+            let options = Options::new(options)?;
+            options.text("user")?;
+            self.0.call(&options).map(drop)
+        })())
+    }
+
+    /// Whether envd is older than 0.`minor`.`patch`.
+    #[wasm_bindgen(js_name = __isOlder)]
+    pub fn is_older(&self, minor: u32, patch: u32) -> bool {
+        self.0.envd_is_older([0, minor, patch])
+    }
+
+    /// Whether the caller's own `fetch` makes the requests.
+    #[wasm_bindgen(getter, js_name = __ownFetch)]
+    pub fn own_fetch(&self) -> bool {
+        self.0.client.has_own_fetch()
     }
 
     pub fn list(&self, path: JsValue, options: JsValue) -> Promise {
@@ -136,6 +168,13 @@ async fn read(target: &Rc<Target>, path: &JsValue, options: &Options, format: Op
         "stream" => Want::Open,
         _ => return Err(invalid(&["format must be \"text\", \"bytes\", \"blob\" or \"stream\"."])),
     };
+    let start = options.integer("start", 0.0, LARGEST)?;
+    let end = options.integer("end", 0.0, LARGEST)?;
+    let from = start.unwrap_or_default();
+    if end.is_some_and(|end| end < from) {
+        return Err(invalid(&["end must not be smaller than start."]));
+    }
+    let in_part = start.is_some() || end.is_some();
     let call = target.call(options)?;
     let limits = Limits::start(&call)?;
     // In a page a header costs a preflight for every URL; a signature costs nothing.
@@ -148,6 +187,11 @@ async fn read(target: &Rc<Target>, path: &JsValue, options: &Options, format: Op
     } else {
         (query(&[("path", Some(&path)), ("username", user.as_deref())]), target.envd_headers(None))
     };
+    if in_part {
+        // Of a part without a byte one is asked for and left out: whether there is such a file is to be known all the same.
+        let last = end.map(|end| decimal((end - 1.0).max(from) as u64)).unwrap_or_default();
+        set(&headers, "range", &JsValue::from_str(&["bytes=", &decimal(from as u64), "-", &last].concat()));
+    }
     let request = Request {
         doing: Doing::Files,
         method: "GET",
@@ -160,19 +204,44 @@ async fn read(target: &Rc<Target>, path: &JsValue, options: &Options, format: Op
         // A file that was rewritten must not come from the browser's cache; workerd has none and rejects the field.
         fresh: !is_edge(),
     };
-    let reply = send(&target.client, &request, want, &limits).await?;
+    let (body, exchange) = match send(&target.client, &request, want, &limits).await {
+        Ok(reply) => (reply.body, Some(reply.exchange)),
+        // The part begins behind the file's end.
+        Err(fault) if in_part && fault.status() == Some(416) => (empty(want)?, None),
+        Err(fault) => return Err(fault),
+    };
+    // What a server that knows no ranges answers, and any server for an empty file.
+    let is_whole = exchange.as_ref().is_none_or(|exchange| exchange.status() != 206);
+    let skip = if in_part && is_whole { from } else { 0.0 };
+    let most = end.map_or(f64::INFINITY, |end| end - from);
+    let body = match want {
+        Want::Bytes | Want::Blob if in_part => slice(&body, skip, &JsValue::from_f64(skip + most)),
+        _ => body,
+    };
     match format {
-        "bytes" => Ok(Uint8Array::new(&reply.body).into()),
+        "bytes" => Ok(Uint8Array::new(&body).into()),
         "text" => {
             let encoding = encoding.as_deref().unwrap_or("utf-8");
-            decode_text(&reply.body, encoding).map_err(|_| invalid(&["encoding is none that this runtime knows: ", encoding, "."]))
+            decode_text(&body, encoding).map_err(|_| invalid(&["encoding is none that this runtime knows: ", encoding, "."]))
         }
-        "stream" => {
-            let signal = call.signal.map_or(JsValue::UNDEFINED, JsValue::from);
-            Ok(guarded_body(&reply.exchange.handed_over(), &signal, Body(target.clone())))
-        }
-        _ => Ok(reply.body),
+        "stream" => match exchange {
+            Some(exchange) => {
+                let signal = call.signal.map_or(JsValue::UNDEFINED, JsValue::from);
+                Ok(guarded_body(&exchange.handed_over(), &signal, Body(target.clone()), skip, most))
+            }
+            None => Ok(body),
+        },
+        _ => Ok(body),
     }
+}
+
+/// What a part without bytes reads as.
+fn empty(want: Want) -> Result<JsValue> {
+    Ok(match want {
+        Want::Bytes => js_sys::ArrayBuffer::new(0).into(),
+        Want::Blob => Blob::new()?.into(),
+        _ => Response::new_with_opt_str(Some(""))?.body().map(JsValue::from).unwrap_or_default(),
+    })
 }
 
 /// What says why a body that was handed to the caller broke off.
@@ -188,38 +257,17 @@ impl Body {
     }
 }
 
-async fn write(target: &Target, path: &JsValue, data: JsValue, options: &Options) -> Result<JsValue> {
+async fn put(target: &Target, path: &JsValue, body: JsValue, extra: &Object, options: &Options) -> Result<JsValue> {
     let path = argument("path", path)?;
     let user = options.text("user")?;
-    let is_stream = data.is_instance_of::<ReadableStream>();
-    let is_buffer = data.is_instance_of::<Uint8Array>() || data.is_instance_of::<js_sys::ArrayBuffer>();
-    if !(data.is_string() || is_buffer || is_stream || data.is_instance_of::<Blob>()) {
-        return Err(invalid(&["data must be a string, a Uint8Array, an ArrayBuffer, a Blob or a ReadableStream."]));
-    }
     let limits = Limits::start(&target.call(options)?)?;
-    let as_form = target.envd_is_older(RAW_UPLOADS);
-    let body = if as_form || (is_stream && !streams_uploads()) {
-        // Browsers cannot send a stream over HTTP/1.1, and forms hold blobs: what the stream gives is collected first.
-        limits.guard.promise(collect_blob(&data)).await?
-    } else {
-        data
-    };
-    let headers = target.envd_headers(None);
-    let body = if as_form {
-        let form = FormData::new()?;
-        form.append_with_blob_and_filename("file", body.unchecked_ref(), "file")?;
-        form.into()
-    } else {
-        set_text(&headers, "content-type", "application/octet-stream");
-        body
-    };
     let request = Request {
         doing: Doing::Files,
         method: "POST",
         base: target.envd_url(),
         path: "/files",
         query: &query(&[("path", Some(&path)), ("username", user.as_deref())]),
-        headers,
+        headers: Object::assign(&target.envd_headers(None), extra),
         // The same bytes over the same file are the same file; a stream can be read once.
         repeatable: !body.is_instance_of::<ReadableStream>(),
         body,
@@ -231,4 +279,29 @@ async fn write(target: &Target, path: &JsValue, data: JsValue, options: &Options
         return Err(Thrown::new(Class::FileOperation, "The sandbox wrote no file.").into());
     }
     Ok(write_info(&written, &path))
+}
+
+async fn compose(target: &Target, sources: JsValue, path: &JsValue, options: &Options) -> Result<JsValue> {
+    let path = argument("path", path)?;
+    let user = options.text("user")?;
+    let limits = Limits::start(&target.call(options)?)?;
+    let message = object(&[("source_paths", sources), ("destination", JsValue::from_str(&path))]);
+    if let Some(user) = &user {
+        set(&message, "username", &JsValue::from_str(user));
+    }
+    let headers = target.envd_headers(None);
+    set(&headers, "content-type", &JsValue::from_str("application/json"));
+    let request = Request {
+        doing: Doing::Files,
+        method: "POST",
+        base: target.envd_url(),
+        path: "/files/compose",
+        query: "",
+        headers,
+        body: JSON::stringify(&message)?.into(),
+        // The first time deletes the sources.
+        repeatable: false,
+        fresh: false,
+    };
+    Ok(write_info(&send(&target.client, &request, Want::Text, &limits).await?.json()?, &path))
 }

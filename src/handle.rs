@@ -4,7 +4,7 @@ use crate::commands::Callbacks;
 use crate::error::{Fault, Result, Thrown};
 use crate::input::Into;
 use crate::options::{Options, object, set_text};
-use crate::process::{Exit, Piece, Process};
+use crate::process::{Exit, Output, Piece, Process};
 use crate::protocol::events::Channel;
 use crate::protocol::failure::Class;
 use crate::protocol::routing::decimal;
@@ -12,7 +12,7 @@ use crate::transport::guard::Stop;
 use crate::transport::limits::Limits;
 use crate::transport::runtime::{ignore, now};
 use crate::unary::{RESIZE, call, kill};
-use js_sys::Promise;
+use js_sys::{Promise, Uint8Array};
 use std::cell::RefCell;
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
@@ -47,7 +47,9 @@ pub fn piece_value(piece: Piece) -> JsValue {
 /// How a process went, with what was kept of its output.
 pub struct Collected {
     exit: Exit,
-    kept: [String; 2],
+    /// Of text whole characters.
+    kept: [Vec<u8>; 2],
+    output: Output,
     truncated: bool,
     /// In ms.
     duration: f64,
@@ -55,29 +57,33 @@ pub struct Collected {
 
 /// Reads a process to its end.
 pub async fn collect(process: &Process, callbacks: Callbacks, capture: bool) -> Result<Collected> {
-    let mut collected =
-        Collected { exit: Exit { code: 0, error: None }, kept: Default::default(), truncated: false, duration: 0.0 };
+    let (exit, kept, output) = (Exit { code: 0, error: None }, Default::default(), process.output);
+    let mut collected = Collected { exit, kept, output, truncated: false, duration: 0.0 };
     while let Some(piece) = process.next_piece().await? {
-        let (channel, text) = match piece {
+        let is_stderr = matches!(piece, Piece::Text(Channel::Stderr, _) | Piece::Bytes(Channel::Stderr, _));
+        let kept = &mut collected.kept[usize::from(is_stderr)];
+        let room = if capture { KEPT - kept.len() } else { 0 };
+        let (told, all) = match piece {
             Piece::Exit(exit) => {
                 collected.exit = exit;
                 collected.duration = now() - process.started;
                 return Ok(collected);
             }
-            Piece::Text(channel, text) => (channel, text),
-            // A handle of bytes: what is kept for people is text.
-            Piece::Bytes(channel, bytes) => (channel, String::from_utf8_lossy(&bytes.to_vec()).into_owned()),
+            Piece::Text(_, text) => {
+                let end = (0..=text.len().min(room)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+                kept.extend_from_slice(text.as_bytes().get(..end).unwrap_or_default());
+                (JsValue::from_str(&text), end == text.len())
+            }
+            Piece::Bytes(_, bytes) => {
+                let end = (bytes.length() as usize).min(room);
+                kept.extend_from_slice(&bytes.subarray(0, end as u32).to_vec());
+                let all = end == bytes.length() as usize;
+                (bytes.into(), all)
+            }
         };
-        let is_stderr = channel == Channel::Stderr;
-        if capture {
-            let kept = &mut collected.kept[usize::from(is_stderr)];
-            let room = KEPT - kept.len();
-            let end = (0..=text.len().min(room)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-            kept.push_str(text.get(..end).unwrap_or_default());
-            collected.truncated |= end < text.len();
-        }
+        collected.truncated |= capture && !all;
         if let Some(callback) = if is_stderr { &callbacks.1 } else { &callbacks.0 } {
-            let answer = callback.call1(&JsValue::UNDEFINED, &JsValue::from_str(&text))?;
+            let answer = callback.call1(&JsValue::UNDEFINED, &told)?;
             // What is given up waiting for, at the process's end, may fail unheard.
             if let Err(error) = process.patience.settle(&answer).await
                 && !process.patience.is_fired()
@@ -97,22 +103,23 @@ pub async fn collect(process: &Process, callbacks: Callbacks, capture: bool) -> 
 
 /// The `CommandResult` of a finished command.
 pub fn result_value(collected: &Collected, check: bool) -> Result<JsValue> {
-    let Collected { exit, kept, truncated, duration } = collected;
-    let [stdout, stderr] = [JsValue::from_str(&kept[0]), JsValue::from_str(&kept[1])];
+    let Collected { exit, kept, output, truncated, duration } = collected;
+    let text = |bytes: &[u8]| JsValue::from_str(&String::from_utf8_lossy(bytes));
     if check && exit.code != 0 {
         let code = decimal(exit.code.unsigned_abs().into());
         let sign = if exit.code < 0 { "-" } else { "" };
         return Err(Thrown::new(Class::Process, &["The command ended with exit code ", sign, &code, "."].concat())
             .detail("exitCode", &exit.code.into())
-            .detail("stdout", &stdout)
-            .detail("stderr", &stderr)
+            .detail("stdout", &text(&kept[0]))
+            .detail("stderr", &text(&kept[1]))
             .into());
     }
+    let value = |bytes: &[u8]| if *output == Output::Bytes { Uint8Array::from(bytes).into() } else { text(bytes) };
     let result = object(&[
         ("success", (exit.code == 0).into()),
         ("exitCode", exit.code.into()),
-        ("stdout", stdout),
-        ("stderr", stderr),
+        ("stdout", value(&kept[0])),
+        ("stderr", value(&kept[1])),
         ("truncated", (*truncated).into()),
         ("executionTime", (duration / 1000.0).into()),
     ]);

@@ -36,6 +36,8 @@ mod process;
 #[cfg(target_arch = "wasm32")]
 mod pty;
 #[cfg(target_arch = "wasm32")]
+mod reattach;
+#[cfg(target_arch = "wasm32")]
 mod sandbox;
 #[cfg(target_arch = "wasm32")]
 mod server;

@@ -58,12 +58,10 @@ impl Options {
         self.read(name, "a string", JsValue::as_string)
     }
 
-    /// A string that is not empty and holds no NUL.
+    /// A string like an [`argument`].
     pub fn text(&self, name: &str) -> Result<Option<String>> {
-        match self.string(name)? {
-            Some(text) => checked_text(name, text).map(Some),
-            None => Ok(None),
-        }
+        let value = self.get(name)?;
+        if value.is_undefined() { Ok(None) } else { argument(name, &value).map(Some) }
     }
 
     pub fn boolean(&self, name: &str) -> Result<Option<bool>> {
@@ -139,12 +137,24 @@ pub fn object(pairs: &[(&str, JsValue)]) -> Object {
     object
 }
 
-/// An argument that must be a string with something in it, and without NUL.
+/// An argument that must be a string with something in it: see [`text`].
 pub fn argument(name: &str, value: &JsValue) -> Result<String> {
-    match value.as_string() {
-        Some(text) => checked_text(name, text),
-        None => Err(invalid(&[name, " must be a string, not ", &kind(value), "."])),
+    match text(name, value)? {
+        text if text.is_empty() => Err(invalid(&[name, " must not be empty."])),
+        text => Ok(text),
     }
+}
+
+/// A string without NUL, and whole: half a surrogate pair is no character, and on its way would become another name.
+pub fn text(name: &str, value: &JsValue) -> Result<String> {
+    let Some(text) = value.as_string() else {
+        return Err(invalid(&[name, " must be a string, not ", &kind(value), "."]));
+    };
+    no_nul(name, &text)?;
+    if text.contains('\u{FFFD}') && JsValue::from_str(&text) != *value {
+        return Err(invalid(&[name, " must not contain a lone surrogate (half of a UTF-16 pair)."]));
+    }
+    Ok(text)
 }
 
 /// An argument that must be a process id.
@@ -182,14 +192,6 @@ pub fn bytes(name: &str, value: &JsValue) -> Result<Vec<u8>> {
         Some(bytes) => Ok(bytes.to_vec()),
         None => Err(invalid(&[name, " must be a string or a Uint8Array, not ", &kind(value), "."])),
     }
-}
-
-fn checked_text(name: &str, text: String) -> Result<String> {
-    if text.is_empty() {
-        return Err(invalid(&[name, " must not be empty."]));
-    }
-    no_nul(name, &text)?;
-    Ok(text)
 }
 
 /// # Errors

@@ -20,6 +20,7 @@ use js_sys::{Promise, Uint8Array};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use wasm_bindgen::JsValue;
+use web_sys::ReadableStreamDefaultReader;
 
 /// Small frames are joined up to about this size, in bytes or characters.
 const JOINED: usize = 64 * 1024;
@@ -54,7 +55,7 @@ pub struct Process {
     pub pid: u32,
     /// When it began, on the clock of [`crate::transport::runtime::now`].
     pub started: f64,
-    output: Output,
+    pub output: Output,
     stream: Rc<EventStream>,
     decoders: RefCell<[Utf8Decoder; 2]>,
     exit: RefCell<Option<Exit>>,
@@ -68,6 +69,8 @@ pub struct Process {
     pub patience: Guard,
     /// What ends the process early: a signal, its timeout.
     ends: RefCell<Option<Held>>,
+    /// Where its input comes from.
+    feed: RefCell<Option<ReadableStreamDefaultReader>>,
 }
 
 impl Process {
@@ -116,6 +119,7 @@ impl Process {
             kills_when_left: Cell::new(false),
             patience: Guard::new(),
             ends: RefCell::default(),
+            feed: RefCell::default(),
         }))
     }
 
@@ -138,8 +142,13 @@ impl Process {
         }
     }
 
+    /// Its input comes from here, and is no longer wanted when it ends.
+    pub fn feeds_from(&self, reader: ReadableStreamDefaultReader) {
+        *self.feed.borrow_mut() = Some(reader);
+    }
+
     /// Ends the process and fails whoever reads it with `error`.
-    fn stop_with(&self, error: &JsValue) {
+    pub fn stop_with(&self, error: &JsValue) {
         if self.exit.borrow().is_some() {
             return;
         }
@@ -268,6 +277,9 @@ impl Process {
         self.done.set(true);
         self.ends.take();
         self.patience.fire(&JsValue::UNDEFINED);
+        if let Some(reader) = self.feed.take() {
+            ignore(&reader.cancel());
+        }
     }
 
     fn finish(&self, fault: Fault) -> Fault {
@@ -282,8 +294,9 @@ impl Process {
         }
     }
 
-    /// Stops listening; the process goes on.
+    /// Stops listening; the process goes on, and so does what it is fed from.
     pub fn disconnect(&self) {
+        self.feed.take();
         self.close();
         self.stream.guard.fire(&JsValue::UNDEFINED);
         self.stream.cancel();
@@ -293,6 +306,7 @@ impl Process {
     pub fn leave(&self) {
         if self.kills_when_left.get() && self.exit.borrow().is_none() && !self.done.get() {
             kill_later(&self.target, self.pid);
+            self.close();
         }
         self.disconnect();
     }

@@ -27,10 +27,16 @@ impl Pty {
     }
 }
 
+/// Columns and rows.
+pub fn size(options: &Options) -> Result<(u32, u32)> {
+    let cols = options.integer("cols", 1.0, 65_535.0)?.unwrap_or(80.0);
+    let rows = options.integer("rows", 1.0, 65_535.0)?.unwrap_or(24.0);
+    Ok((cols as u32, rows as u32))
+}
+
 /// Starts a shell in a new terminal.
 pub async fn start(target: &Rc<Target>, options: &Options, call: &CallOptions) -> Result<Rc<Process>> {
-    let cols = options.integer("cols", 1.0, 65_535.0)?.unwrap_or(80.0) as u32;
-    let rows = options.integer("rows", 1.0, 65_535.0)?.unwrap_or(24.0) as u32;
+    let size = Some(size(options)?);
     let cmd = options.text("shell")?.unwrap_or_else(|| "/bin/bash".to_owned());
     let takes_flags = matches!(cmd.rsplit('/').next(), Some("bash" | "sh" | "zsh"));
     let args = if takes_flags { vec!["-i".to_owned(), "-l".to_owned()] } else { Vec::new() };
@@ -41,7 +47,7 @@ pub async fn start(target: &Rc<Target>, options: &Options, call: &CallOptions) -
         }
     }
     let timeout = options.millis("timeoutMs")?.filter(|ms| *ms > 0.0);
-    let request = Start { cmd, args, envs, cwd: options.text("cwd")?, size: Some((cols, rows)), stdin: None };
+    let request = Start { cmd, args, envs, cwd: options.text("cwd")?, size, stdin: None };
     let process = open_process(target, Opening::Start(request), options.text("user")?, timeout, Output::Bytes, call).await?;
     process.end_by(&CallOptions::default(), timeout);
     Ok(process)

@@ -132,7 +132,7 @@ impl Target {
             }
             Fault::Answer(_) => return fault.into_js(),
         };
-        let state = if self.client.has_key() { self.state().await } else { None };
+        let state = self.state().await;
         // What a network failure asks for; an answer came from where the URL leads.
         let reach = |runs| if gateway.is_none() { reach_suggestion(&self.envd_url, runs) } else { String::new() };
         match state.as_deref() {
@@ -155,7 +155,10 @@ impl Target {
     }
 
     /// The sandbox's state as the control plane has it; empty when there is no such sandbox, `None` when nobody can say.
-    async fn state(&self) -> Option<String> {
+    pub async fn state(&self) -> Option<String> {
+        if !self.client.has_key() {
+            return None;
+        }
         let limits = Limits::start(&CallOptions { signal: None, timeout: Some(WHY_TIMEOUT) }).ok()?;
         match self.control("GET", "", None, &limits).await {
             Ok(reply) => get(&reply.json().ok()?, "state").as_string(),

@@ -2,13 +2,14 @@
 
 use crate::error::{Fault, Result, Thrown, invalid};
 use crate::input::{Into, push};
-use crate::options::{Options, bytes, integer, object, pid, set};
+use crate::options::{CallOptions, Options, bytes, integer, object, pid, set};
 use crate::panic::Deferred;
 use crate::process::{Piece, Process};
 use crate::protocol::failure::Class;
 use crate::pty;
+use crate::reattach::{ATTEMPT_TIMEOUT, Attempts};
 use crate::stream::{Pull, chunk_stream, disposable};
-use crate::target::{Target, promise};
+use crate::target::{Target, Work, promise};
 use crate::transport::guard::{Bell, Guard, Held};
 use crate::unary::{RESIZE, call, kill};
 use js_sys::{Promise, Uint8Array};
@@ -21,9 +22,23 @@ use wasm_bindgen_futures::{JsFuture, spawn_local};
 /// How much unread output is held, in bytes, before reading stops and the shell is slowed down.
 const HELD: u32 = 256 * 1024;
 
+/// What stands in the output where some may be missing, unless the caller wants something else there.
+const GAP_MARKER: &str = "\r\n\x1b[7m[The connection was lost: output may be missing]\x1b[0m\r\n";
+
 /// A session's state, shared by its methods, its streams and its reader.
 struct Session {
-    process: Rc<Process>,
+    target: Rc<Target>,
+    pid: u32,
+    /// Another one after each loss of the connection.
+    process: RefCell<Rc<Process>>,
+    /// Whether output can come: not while the connection is lost.
+    attached: Cell<bool>,
+    attempts: Attempts,
+    /// Fired at the end.
+    stop: Guard,
+    gap_marker: String,
+    /// The terminal's size, as far as this session knows it.
+    known_size: Cell<Option<(u32, u32)>>,
     /// Whether this session started the shell.
     owns_shell: bool,
     output: RefCell<VecDeque<Uint8Array>>,
@@ -51,10 +66,23 @@ pub fn open(target: &Rc<Target>, options: JsValue) -> Promise {
         let call = of.call(&options)?;
         let given = options.get("pid")?;
         let owns_shell = given.is_undefined();
+        let gap_marker = options.string("gapMarker")?.unwrap_or_else(|| GAP_MARKER.to_owned());
+        let size = if owns_shell || !options.get("cols")?.is_undefined() || !options.get("rows")?.is_undefined() {
+            Some(pty::size(&options)?)
+        } else {
+            None
+        };
         let process =
             if owns_shell { pty::start(&of, &options, &call).await? } else { pty::connect(&of, pid(&given)?, &call).await? };
         let session = Rc::new(Session {
-            process,
+            target: of,
+            pid: process.pid,
+            process: RefCell::new(process),
+            attached: Cell::new(true),
+            attempts: Attempts::default(),
+            stop: Guard::new(),
+            gap_marker,
+            known_size: Cell::new(size),
             owns_shell,
             output: RefCell::default(),
             held: Cell::new(0),
@@ -66,6 +94,10 @@ pub fn open(target: &Rc<Target>, options: JsValue) -> Promise {
             resizing: RefCell::default(),
         });
         spawn_local(read(session.clone()));
+        if !owns_shell {
+            // What the terminal showed before is not told again.
+            spawn_local(redraw(session.clone()));
+        }
         Ok(disposable(TerminalSession(session).into()))
     })
 }
@@ -77,12 +109,9 @@ async fn read(session: Rc<Session>) {
             let _ = JsFuture::from(session.bell.rung()).await;
             continue;
         }
-        match session.process.next_piece().await {
-            Ok(Some(Piece::Bytes(_, bytes))) => {
-                session.held.set(session.held.get() + bytes.length());
-                session.output.borrow_mut().push_back(bytes);
-                session.bell.ring();
-            }
+        let process = session.process.borrow().clone();
+        match process.next_piece().await {
+            Ok(Some(Piece::Bytes(_, bytes))) => session.show(bytes),
             // A terminal has one channel, of bytes.
             Ok(Some(Piece::Text(..))) => {}
             // The shell's end may be heard of before the answer to the signal that ended it.
@@ -90,15 +119,69 @@ async fn read(session: Rc<Session>) {
             Ok(Some(Piece::Exit(exit))) => session.end("exited", &[("exitCode", exit.code.into())]),
             // Reading was given up, and whoever did that has said why.
             Ok(None) => break,
-            Err(fault) => {
-                let error = session.process.target.explain(fault).await;
-                session.end("lost", &[("error", error)]);
-            }
+            Err(fault) => attach_again(&session, fault).await,
         }
     }
 }
 
+/// Attaches to the same shell again, or ends the session with the reason why not.
+async fn attach_again(session: &Rc<Session>, lost: Fault) {
+    session.attached.set(false);
+    let attach = || -> Work<()> {
+        let session = session.clone();
+        Box::pin(async move {
+            let call = CallOptions { signal: Some(session.stop.signal()), timeout: Some(ATTEMPT_TIMEOUT) };
+            let process = pty::connect(&session.target, session.pid, &call).await?;
+            if session.ended.get() {
+                process.disconnect();
+            }
+            *session.process.borrow_mut() = process;
+            Ok(())
+        })
+    };
+    match session.attempts.again(&session.target, lost, &session.stop, &attach).await {
+        Err(end) if end.reason == "exited" => session.end(end.reason, &[]),
+        Err(end) => session.end(end.reason, &[("error", end.error)]),
+        Ok(()) => {
+            session.attached.set(true);
+            if !session.gap_marker.is_empty() {
+                session.show(Uint8Array::from(session.gap_marker.as_bytes()));
+            }
+            spawn_local(redraw(session.clone()));
+        }
+    }
+}
+
+/// Lets the terminal's program draw anew: it does when the size changes, so it is changed for a moment.
+async fn redraw(session: Rc<Session>) {
+    let Some((cols, rows)) = session.known_size.get() else { return };
+    let other = if rows > 1 { rows - 1 } else { 2 };
+    for rows in [other, rows] {
+        session.size.set(Some((cols, rows)));
+        // The next size goes out anew; whether this one arrived, nobody asked.
+        let _ = JsFuture::from(session.resize()).await;
+    }
+}
+
 impl Session {
+    /// Takes output in.
+    fn show(&self, bytes: Uint8Array) {
+        self.held.set(self.held.get() + bytes.length());
+        self.output.borrow_mut().push_back(bytes);
+        self.bell.ring();
+    }
+
+    /// Sends the size that waits, in one request at a time.
+    fn resize(self: &Rc<Self>) -> Promise {
+        if let Some(resizing) = &*self.resizing.borrow() {
+            return resizing.clone();
+        }
+        let session = self.clone();
+        let resizing = self.target.promise(async move { session.send_sizes().await });
+        *self.resizing.borrow_mut() = Some(resizing.clone());
+        resizing
+    }
+
     /// Ends the session; the first reason counts.
     fn end(&self, reason: &str, details: &[(&str, JsValue)]) {
         if self.ended.replace(true) {
@@ -108,7 +191,8 @@ impl Session {
         for (name, value) in details {
             set(&end, name, value);
         }
-        self.process.disconnect();
+        self.stop.fire(&JsValue::UNDEFINED);
+        self.process.borrow().disconnect();
         self.bell.ring();
         self.closed.settle(false, &end);
     }
@@ -141,7 +225,7 @@ impl Session {
             return Ok(false);
         }
         self.killing.set(true);
-        let killed = JsFuture::from(kill(&self.process.target, self.process.pid.into(), JsValue::UNDEFINED)).await;
+        let killed = JsFuture::from(kill(&self.target, self.pid.into(), JsValue::UNDEFINED)).await;
         self.killing.set(false);
         let killed = killed? == true;
         if killed {
@@ -155,8 +239,8 @@ impl Session {
         let mut sent = Ok(JsValue::UNDEFINED);
         while let Some((cols, rows)) = self.size.take() {
             let size = object(&[("cols", cols.into()), ("rows", rows.into())]);
-            let args = [self.process.pid.into(), size.into()];
-            sent = JsFuture::from(call(&self.process.target, &RESIZE, args, JsValue::UNDEFINED)).await;
+            let args = [self.pid.into(), size.into()];
+            sent = JsFuture::from(call(&self.target, &RESIZE, args, JsValue::UNDEFINED)).await;
         }
         self.resizing.take();
         Ok(sent?)
@@ -173,12 +257,12 @@ impl Session {
 impl TerminalSession {
     #[wasm_bindgen(getter)]
     pub fn pid(&self) -> u32 {
-        self.0.process.pid
+        self.0.pid
     }
 
     #[wasm_bindgen(getter, js_name = isConnected)]
     pub fn is_connected(&self) -> bool {
-        !self.0.ended.get()
+        self.0.attached.get() && !self.0.ended.get()
     }
 
     #[wasm_bindgen(getter)]
@@ -189,7 +273,7 @@ impl TerminalSession {
     pub fn send(&self, data: JsValue) -> Promise {
         match bytes("data", &data) {
             Ok(_) if self.0.ended.get() => promise(async { Err(Session::has_ended()) }),
-            Ok(bytes) => push(&self.0.process.target, self.0.process.pid, Into::Pty, bytes, None),
+            Ok(bytes) => push(&self.0.target, self.0.pid, Into::Pty, bytes, None),
             Err(fault) => promise(async { Err(fault) }),
         }
     }
@@ -220,13 +304,8 @@ impl TerminalSession {
             Err(fault) => return promise(async { Err(fault) }),
         };
         self.0.size.set(Some(size));
-        if let Some(resizing) = &*self.0.resizing.borrow() {
-            return resizing.clone();
-        }
-        let session = self.0.clone();
-        let resizing = self.0.process.target.promise(async move { session.send_sizes().await });
-        *self.0.resizing.borrow_mut() = Some(resizing.clone());
-        resizing
+        self.0.known_size.set(Some(size));
+        self.0.resize()
     }
 
     pub fn detach(&self) -> Promise {
@@ -236,7 +315,7 @@ impl TerminalSession {
 
     pub fn kill(&self) -> Promise {
         let session = self.0.clone();
-        self.0.process.target.promise(async move { session.kill().await.map(JsValue::from) })
+        self.0.target.promise(async move { session.kill().await.map(JsValue::from) })
     }
 
     pub fn close(&self) -> Promise {
@@ -244,7 +323,7 @@ impl TerminalSession {
             return self.detach();
         }
         let session = self.0.clone();
-        self.0.process.target.promise(async move {
+        self.0.target.promise(async move {
             session.kill().await?;
             Ok(JsValue::UNDEFINED)
         })

@@ -291,12 +291,15 @@ export interface CommandOptions extends CallOptions {
   timeoutMs?: number | undefined;
   /** Keeps stdin open for {@link Commands.sendInput}. Default `false`: stdin is empty. */
   stdin?: boolean | undefined;
-  /** Fed to stdin, which is then closed. */
-  input?: string | Uint8Array | undefined;
+  /**
+   * Fed to stdin, which is then closed. A stream is read no faster than the process reads; when it fails, the process is killed and
+   * the command rejects with the stream's error.
+   */
+  input?: string | Uint8Array | ReadableStream<Uint8Array | string> | undefined;
 }
 
-/** Options of {@link Commands.run}. */
-export interface RunOptions extends CommandOptions {
+/** Options of {@link Commands.run}; `Data` is what output comes as. */
+export interface RunOptions<Data = string> extends CommandOptions {
   /** Gives a {@link CommandHandle} as soon as the process runs. */
   background?: boolean | undefined;
   /** Rejects with {@link ProcessError} when the exit code is not 0; in the background, `wait` of the handle does. Default `false`. */
@@ -304,19 +307,19 @@ export interface RunOptions extends CommandOptions {
   /** Whether output is kept for the result, up to 64 MiB a stream. Default `true`; `false` keeps nothing. */
   capture?: boolean | undefined;
   /** Called with each piece of stdout and awaited before the next is read. */
-  onStdout?: ((text: string) => void | Promise<void>) | undefined;
+  onStdout?: ((data: Data) => void | Promise<void>) | undefined;
   /** Called with each piece of stderr and awaited before the next is read. */
-  onStderr?: ((text: string) => void | Promise<void>) | undefined;
+  onStderr?: ((data: Data) => void | Promise<void>) | undefined;
 }
 
 /** How a finished command went. */
-export interface CommandResult {
+export interface CommandResult<Data = string> {
   /** Whether the exit code is 0. */
   readonly success: boolean;
   /** The exit code; -1 when a signal ended the process. */
   readonly exitCode: number;
-  readonly stdout: string;
-  readonly stderr: string;
+  readonly stdout: Data;
+  readonly stderr: Data;
   /** Whether stdout or stderr was longer than what is kept (64 MiB a stream). */
   readonly truncated: boolean;
   /** Seconds from when the process was seen to run until its end was read. */
@@ -356,8 +359,8 @@ export interface CommandHandle<Data = string> extends ChunkStream<ProcessChunk<D
   readonly pid: number;
   /** Reads to the end. With `check`, by default as the command was started with, a non-zero exit code rejects with {@link ProcessError}. */
   wait(
-    options?: { check?: boolean; onStdout?: RunOptions["onStdout"]; onStderr?: RunOptions["onStderr"] } & CallOptions,
-  ): Promise<CommandResult>;
+    options?: { check?: boolean; onStdout?: RunOptions<Data>["onStdout"]; onStderr?: RunOptions<Data>["onStderr"] } & CallOptions,
+  ): Promise<CommandResult<Data>>;
   /** Ends the process with SIGKILL. `false` when it had ended. */
   kill(options?: CallOptions): Promise<boolean>;
   /** Stops listening; the process goes on. No callback is called any more. */
@@ -376,8 +379,13 @@ export class Commands {
    * @throws {CommandTimeoutError} E3001 when `timeoutMs` passed; the process is killed
    * @throws {SandboxConnectionError} E5001 when the connection was lost
    */
-  run(command: Command, options: RunOptions & { background: true }): Promise<CommandHandle>;
-  run(command: Command, options?: RunOptions): Promise<CommandResult>;
+  run(
+    command: Command,
+    options: RunOptions<Uint8Array> & { output: "bytes"; background: true },
+  ): Promise<CommandHandle<Uint8Array>>;
+  run(command: Command, options: RunOptions<Uint8Array> & { output: "bytes" }): Promise<CommandResult<Uint8Array>>;
+  run(command: Command, options: RunOptions & { output?: "text"; background: true }): Promise<CommandHandle>;
+  run(command: Command, options?: RunOptions & { output?: "text" }): Promise<CommandResult>;
   /** Streams a command's output; the process starts with the first step and is killed when the loop is left early. */
   stream(command: Command, options: CommandOptions & { output: "bytes" }): ChunkStream<ProcessChunk<Uint8Array>>;
   stream(command: Command, options?: CommandOptions & { output?: "text" }): ChunkStream<ProcessChunk>;
@@ -409,7 +417,7 @@ export interface EntryInfo {
   readonly name: string;
   readonly path: string;
   readonly type: FileType;
-  /** Bytes; of the link itself for links. */
+  /** Bytes; of the link itself for links. Above 2^53 - 1 the nearest number there is: `Number.isSafeInteger` tells. */
   readonly size: number;
   /** Permission bits, 0 to 0o777. */
   readonly mode: number;
@@ -440,9 +448,63 @@ export interface FileOptions extends CallOptions {
 /** What can be written. */
 export type FileData = string | Uint8Array | ArrayBuffer | Blob | ReadableStream<Uint8Array>;
 
+/** Options of {@link Files.read}. */
+export interface ReadOptions extends FileOptions {
+  /** The first byte that is read. Default 0. A part that begins behind the end of the file is empty. */
+  start?: number | undefined;
+  /** The byte before which reading stops, as in `slice`. Default: the end of the file. */
+  end?: number | undefined;
+}
+
+/** Options of {@link Files.write}. */
+export interface WriteOptions extends FileOptions {
+  /**
+   * Writes beside the file and moves that into its place: readers see the old content or the new, and a failed write leaves the old.
+   * A link is replaced, not followed. Default `false`.
+   */
+  atomic?: boolean | undefined;
+  /** Sends the content compressed; what is stored is the same. Ignored below envd 0.5.7. Default `false`. */
+  gzip?: boolean | undefined;
+  /**
+   * Labels to store with the file, in place of those it had; {@link EntryInfo.metadata} has them, keys in lower case. Printable ASCII,
+   * keys without spaces, at most 4096 bytes with 9 more for each key.
+   */
+  metadata?: Record<string, string> | undefined;
+}
+
+/** How far a transfer is. */
+export interface TransferProgress {
+  /** Bytes so far, from 0 up to the size. Never falls. */
+  readonly loaded: number;
+  /** Bytes in all, where that is known. */
+  readonly total?: number | undefined;
+}
+
+/** What a transfer tells while it is under way. */
+export interface TransferOptions {
+  /** Called at the start, at the end and, where that can be known, in between. Not awaited; what it throws ends the transfer. */
+  onProgress?: ((progress: TransferProgress) => void) | undefined;
+}
+
+/** Options of {@link Files.upload}. There is no request timeout unless `requestTimeoutMs` is given. */
+export interface UploadOptions extends WriteOptions, TransferOptions {}
+
+/** Options of {@link Files.download}. `requestTimeoutMs` is how long the answer may take to begin. */
+export interface DownloadOptions extends FileOptions, TransferOptions {}
+
+/** What can be uploaded; a handle is a `FileSystemFileHandle`, of the user's disk or of the origin's private file system. */
+export type UploadSource = Blob | Uint8Array | ArrayBuffer | ReadableStream<Uint8Array> | { getFile(): Promise<Blob> };
+
+/** Where a download can go; a handle is a `FileSystemFileHandle`. */
+export type DownloadTarget = WritableStream<Uint8Array> | { createWritable(): Promise<WritableStream> };
+
 /** A change below a watched directory. */
 export interface WatchEvent {
-  readonly type: "created" | "modified" | "deleted" | "renamed";
+  /**
+   * `gap`: the connection was lost and the directory is watched again; what happened meanwhile was not told, so look anew at what you
+   * know of it. Its path is that of the watched directory.
+   */
+  readonly type: "created" | "modified" | "deleted" | "renamed" | "gap";
   /** The absolute path; of a rename, the one that went away (the new one follows as `created`). */
   readonly path: string;
   readonly entry?: EntryInfo | undefined;
@@ -456,14 +518,34 @@ export class Files {
    * @throws {FileNotFoundError} E4001
    * @throws {InvalidArgumentError} E0001 for a directory, an empty path or one with a NUL
    */
-  read(path: string, options: FileOptions & { format: "bytes" }): Promise<Uint8Array>;
-  read(path: string, options: FileOptions & { format: "blob" }): Promise<Blob>;
-  read(path: string, options: FileOptions & { format: "stream" }): Promise<ReadableStream<Uint8Array>>;
-  read(path: string, options?: FileOptions & { format?: "text"; encoding?: string }): Promise<string>;
+  read(path: string, options: ReadOptions & { format: "bytes" }): Promise<Uint8Array>;
+  read(path: string, options: ReadOptions & { format: "blob" }): Promise<Blob>;
+  read(path: string, options: ReadOptions & { format: "stream" }): Promise<ReadableStream<Uint8Array>>;
+  /** As text, decoded as `encoding` says: any label that `TextDecoder` knows. Default `"utf-8"`. */
+  read(path: string, options?: ReadOptions & { format?: "text"; encoding?: string }): Promise<string>;
   /** Reads a file's bytes. */
-  readBytes(path: string, options?: FileOptions): Promise<Uint8Array>;
-  /** Writes a file, replacing what was there and making parent directories. Not atomic. */
-  write(path: string, data: FileData, options?: FileOptions): Promise<WriteInfo>;
+  readBytes(path: string, options?: ReadOptions): Promise<Uint8Array>;
+  /**
+   * Writes a file, replacing what was there and making parent directories. Not atomic unless asked for. In a page, a stream is sent in
+   * parts that the sandbox joins (where the platform cannot, or metadata or compression is asked for, it is collected first).
+   */
+  write(path: string, data: FileData, options?: WriteOptions): Promise<WriteInfo>;
+  /** Writes several files, a few at a time. When one fails no other is begun; those that were written stay. */
+  write(files: readonly { path: string; data: FileData }[], options?: WriteOptions): Promise<WriteInfo[]>;
+  /**
+   * Writes a file and tells how far it is: by XMLHttpRequest in pages, elsewhere by parts of 8 MiB that the sandbox joins; compressed,
+   * with metadata, or where neither can be, only at the start and the end.
+   * @throws {InvalidArgumentError} E0001 for a string: there are no local paths here
+   */
+  upload(source: UploadSource, path: string, options?: UploadOptions): Promise<WriteInfo>;
+  /**
+   * Reads a file into a `Blob`, or without holding it into a target. A stream is closed at the end; when the download fails it is
+   * aborted, and a handle's file stays as it was.
+   */
+  download(path: string, target?: undefined, options?: DownloadOptions): Promise<Blob>;
+  download(path: string, target: DownloadTarget, options?: DownloadOptions): Promise<void>;
+  /** Reads a file and hands it to the browser's downloads, under its own name. In pages only. */
+  download(path: string, target: "save", options?: DownloadOptions): Promise<void>;
   /** Lists a directory. `depth` is how many levels, 1 or more (default 1). */
   list(path?: string, options?: FileOptions & { depth?: number }): Promise<EntryInfo[]>;
   /** Whether something stands at a path. Errors other than "not found" are thrown. */
@@ -478,7 +560,10 @@ export class Files {
   rename(source: string, destination: string, options?: FileOptions): Promise<EntryInfo>;
   /** Deletes a file or a directory with everything in it. A missing path is no error. */
   remove(path: string, options?: FileOptions): Promise<void>;
-  /** Watches a directory; resolves once the server has confirmed. */
+  /**
+   * Watches a directory; resolves once the server has confirmed. When the connection is lost it is attached again with growing pauses
+   * and a `gap` is told; the loop throws when that is of no use, as when the sandbox was paused or has ended.
+   */
   watch(path: string, options?: FileOptions & { recursive?: boolean; includeEntry?: boolean }): Promise<ChunkStream<WatchEvent>>;
   /** A URL that reads a file; see {@link Sandbox.downloadUrl}. */
   downloadUrl(path: string, options?: FileUrlOptions): string;
@@ -530,24 +615,34 @@ export class Pty {
 
 /** Options of {@link Sandbox.getTerminal}. */
 export interface TerminalOptions extends PtyOptions {
-  /** Attaches to the terminal of this pid instead of starting a shell. */
+  /** Attaches to the terminal of this pid instead of starting a shell; with `cols` or `rows`, it is set to that size and drawn anew. */
   pid?: number | undefined;
+  /** What is put into the output where some may be missing since the connection was lost; `""` for nothing. Default: a line that says so. */
+  gapMarker?: string | undefined;
 }
 
 /** Why a terminal session ended. */
 export interface TerminalEnd {
-  /** `exited`: the shell ended; `killed`: by {@link TerminalSession.kill} or close; `detached`: the shell goes on; `lost`: the connection or the sandbox went away. */
-  readonly reason: "exited" | "killed" | "detached" | "lost";
-  /** When the shell ended by itself. */
+  /**
+   * `exited`: the shell ended; `killed`: by {@link TerminalSession.kill} or close; `detached`: the shell goes on; `paused`: the sandbox
+   * was paused, and after {@link Sandbox.connect} a session with the same `pid` goes on; `lost`: the sandbox went away, or the
+   * network did for longer than about ten minutes of trying. That a sandbox is paused can be told only with an API key.
+   */
+  readonly reason: "exited" | "killed" | "detached" | "paused" | "lost";
+  /** When the shell ended by itself and its end was seen. */
   readonly exitCode?: number | undefined;
-  /** When the connection was lost. */
+  /** When the reason is `paused` or `lost`. */
   readonly error?: SandboxError | undefined;
 }
 
-/** A shell in a terminal. */
+/**
+ * A shell in a terminal. When the connection is lost, as after sleep, the session attaches to the same shell again, with growing
+ * pauses; it marks the place in the output and has the terminal drawn anew.
+ */
 export class TerminalSession {
   private constructor();
   readonly pid: number;
+  /** Whether output can come: not after the end, and not while the connection is lost. */
   readonly isConnected: boolean;
   /** Resolves when the session ends, with the reason. Never rejects. */
   readonly closed: Promise<TerminalEnd>;

@@ -2,14 +2,15 @@
 
 use crate::error::{Fault, Result};
 use crate::files::entry_info;
-use crate::options::{Options, argument, object, set};
-use crate::protocol::events::{Entry, WatchEvent, watch_event};
+use crate::options::{CallOptions, Options, argument, object, set};
+use crate::protocol::events::{Entry, Malformed, WatchEvent, watch_event};
 use crate::protocol::filesystem::EventType;
+use crate::reattach::{ATTEMPT_TIMEOUT, Attempts, End};
 use crate::stream::{Pull, chunk_stream};
-use crate::target::Target;
+use crate::target::{Target, Work};
 use crate::transport::connect::{Opening, cut_off, open};
 use crate::transport::events::EventStream;
-use crate::transport::guard::Held;
+use crate::transport::guard::{Guard, Held};
 use crate::transport::json;
 use crate::transport::limits::Limits;
 use js_sys::{Date, Object, Promise};
@@ -22,17 +23,16 @@ struct Watch {
     target: Rc<Target>,
     /// The watched directory as it was given, without a slash at its end.
     root: String,
-    stream: EventStream,
+    opening: Opening,
+    user: Option<String>,
+    /// Another one after each loss of the connection.
+    stream: RefCell<Rc<EventStream>>,
+    attempts: Attempts,
+    /// Fired when it is given up, with the reason.
+    stop: Guard,
     done: Cell<bool>,
+    /// What gives it up: the caller's signal.
     ends: RefCell<Option<Held>>,
-}
-
-/// One message of a watch.
-enum Message {
-    Start,
-    /// Nothing that the caller hears of.
-    Quiet,
-    Event(JsValue),
 }
 
 /// Opens a watch and waits for the server to confirm it.
@@ -47,26 +47,36 @@ pub async fn watch(target: &Rc<Target>, path: &JsValue, options: &Options) -> Re
     let call = target.call(options)?;
     let limits = Limits::start(&call)?;
     let root = absolute(target, &path, user.as_deref(), &limits).await?;
-    let stream = open(target, &opening, user.as_deref(), None, &limits).await?;
-    let watch = Rc::new(Watch { target: target.clone(), root, stream, done: Cell::new(false), ends: RefCell::default() });
-    loop {
-        match watch.message()? {
-            Some(Message::Start) => break,
-            Some(_) => {}
-            None if watch.stream.ended() => return Err(cut_off()),
-            None => watch.stream.fill(Some(&limits.guard)).await?,
-        }
-    }
+    let stream = RefCell::new(begin(target, &opening, user.as_deref(), &limits).await?);
+    let (target, ends) = (target.clone(), RefCell::default());
+    let (attempts, stop, done) = (Attempts::default(), Guard::new(), Cell::new(false));
+    let watch = Rc::new(Watch { target, root, opening, user, stream, attempts, stop, done, ends });
     let ends = Held::by(call.signal.as_ref());
     let weak = Rc::downgrade(&watch);
     ends.on_fire(Box::new(move |reason| {
         if let Some(watch) = weak.upgrade() {
-            watch.stream.guard.fire(&reason);
-            watch.stream.cancel();
+            watch.stop(&reason);
         }
     }));
     *watch.ends.borrow_mut() = Some(ends);
     Ok(chunk_stream(watch))
+}
+
+/// Opens the stream and waits for the server to confirm the watch.
+async fn begin(target: &Target, opening: &Opening, user: Option<&str>, limits: &Limits) -> Result<Rc<EventStream>> {
+    let stream = Rc::new(open(target, opening, user, None, limits).await?);
+    loop {
+        let is_start = stream.visit(|message| match stream.json {
+            true => Ok((true, json::watch_event(message)?.0)),
+            false => Ok((true, matches!(watch_event(message)?, WatchEvent::Start))),
+        })?;
+        match is_start {
+            Some(true) => return Ok(stream),
+            Some(false) => {}
+            None if stream.ended() => return Err(cut_off()),
+            None => stream.fill(Some(&limits.guard)).await?,
+        }
+    }
 }
 
 /// The absolute form of a path: events name what is below it, and callers get absolute paths.
@@ -89,65 +99,77 @@ async fn absolute(target: &Target, path: &str, user: Option<&str>, limits: &Limi
 }
 
 impl Watch {
-    fn message(&self) -> Result<Option<Message>> {
-        self.stream.visit(|message| {
-            let read = if self.stream.json { self.read_json(message)? } else { self.read_proto(message)? };
+    fn stream(&self) -> Rc<EventStream> {
+        self.stream.borrow().clone()
+    }
+
+    fn message(&self) -> Result<Option<Option<JsValue>>> {
+        let stream = self.stream();
+        stream.visit(|message| {
+            let read = if stream.json { self.read_json(message)? } else { self.read_proto(message)? };
             Ok((true, read))
         })
     }
 
-    fn read_proto(&self, message: &[u8]) -> core::result::Result<Message, crate::protocol::events::Malformed> {
+    fn read_proto(&self, message: &[u8]) -> core::result::Result<Option<JsValue>, Malformed> {
         Ok(match watch_event(message)? {
-            WatchEvent::Start => Message::Start,
             WatchEvent::Change { name, kind: Some(kind), entry } => self.event(kind, name, entry.map(|entry| entry_value(&entry))),
-            WatchEvent::Change { .. } | WatchEvent::Other => Message::Quiet,
+            WatchEvent::Change { .. } | WatchEvent::Start | WatchEvent::Other => None,
         })
     }
 
-    fn read_json(&self, message: &[u8]) -> core::result::Result<Message, crate::protocol::events::Malformed> {
-        let (is_start, change) = json::watch_event(message)?;
-        if is_start {
-            return Ok(Message::Start);
-        }
+    fn read_json(&self, message: &[u8]) -> core::result::Result<Option<JsValue>, Malformed> {
+        let (_, change) = json::watch_event(message)?;
         let kind = match json::get(&change, "type").as_string().as_deref() {
             Some("EVENT_TYPE_CREATE") => EventType::Create,
             Some("EVENT_TYPE_WRITE") => EventType::Write,
             Some("EVENT_TYPE_REMOVE") => EventType::Remove,
             Some("EVENT_TYPE_RENAME") => EventType::Rename,
             Some("EVENT_TYPE_CHMOD") => EventType::Chmod,
-            _ => return Ok(Message::Quiet),
+            _ => return Ok(None),
         };
         let name = json::get(&change, "name").as_string().unwrap_or_default();
         let entry = json::get(&change, "entry");
         Ok(self.event(kind, &name, entry.is_object().then(|| entry_info(&entry))))
     }
 
-    fn event(&self, kind: EventType, name: &str, entry: Option<JsValue>) -> Message {
+    /// An event as the caller hears of it, if that is to be.
+    fn event(&self, kind: EventType, name: &str, entry: Option<JsValue>) -> Option<JsValue> {
         let kind = match kind {
-            EventType::Unspecified => return Message::Quiet,
+            EventType::Unspecified => return None,
             EventType::Create => "created",
             EventType::Write | EventType::Chmod => "modified",
             EventType::Remove => "deleted",
             EventType::Rename => "renamed",
         };
+        let event = self.told(kind, name);
+        if let Some(entry) = entry {
+            set(&event, "entry", &entry);
+        }
+        Some(event.into())
+    }
+
+    fn told(&self, kind: &str, name: &str) -> Object {
         // The directory itself is "." to the server.
         let path = match name {
             "." | "" if self.root.is_empty() => "/".to_owned(),
             "." | "" => self.root.clone(),
             _ => [&self.root, "/", name].concat(),
         };
-        let event = object(&[("type", JsValue::from_str(kind)), ("path", JsValue::from_str(&path))]);
-        if let Some(entry) = entry {
-            set(&event, "entry", &entry);
-        }
-        Message::Event(event.into())
+        object(&[("type", JsValue::from_str(kind)), ("path", JsValue::from_str(&path))])
     }
 
     fn end(&self) {
         self.done.set(true);
         self.ends.take();
-        self.stream.guard.fire(&JsValue::UNDEFINED);
-        self.stream.cancel();
+        self.stop(&JsValue::UNDEFINED);
+    }
+
+    fn stop(&self, reason: &JsValue) {
+        self.stop.fire(reason);
+        let stream = self.stream();
+        stream.guard.fire(reason);
+        stream.cancel();
     }
 }
 
@@ -181,15 +203,23 @@ fn entry_value(entry: &Entry<'_>) -> JsValue {
     entry_info(wire.unchecked_ref())
 }
 
-impl Pull for Watch {
-    fn take(&self) -> Result<Option<JsValue>> {
+impl Watch {
+    /// The next event that is here.
+    fn ready(&self) -> Result<Option<JsValue>> {
         while !self.done.get() {
             match self.message()? {
-                Some(Message::Event(event)) => return Ok(Some(event)),
-                Some(_) => {}
+                Some(Some(event)) => return Ok(Some(event)),
+                Some(None) => {}
                 None => break,
             }
         }
+        Ok(None)
+    }
+}
+
+impl Pull for Watch {
+    /// Always to be waited for: a loss that is found on the way to the next event is mended first.
+    fn take(&self) -> Result<Option<JsValue>> {
         Ok(None)
     }
 
@@ -197,16 +227,21 @@ impl Pull for Watch {
         let target = self.target.clone();
         target.promise(async move {
             loop {
-                match self.take() {
+                let stream = self.stream();
+                let fault = match self.ready() {
                     Ok(Some(event)) => return Ok(event),
                     Ok(None) if self.done.get() => return Ok(JsValue::UNDEFINED),
-                    Ok(None) => {}
-                    Err(fault) => return self.failed(fault),
-                }
-                let filled = if self.stream.ended() { Err(cut_off()) } else { self.stream.fill(None).await };
-                if let Err(fault) = filled {
-                    return self.failed(fault);
-                }
+                    Ok(None) if stream.ended() => cut_off(),
+                    Ok(None) => match stream.fill(None).await {
+                        Ok(()) => continue,
+                        Err(fault) => fault,
+                    },
+                    Err(fault) => fault,
+                };
+                return match self.attach_again(fault).await {
+                    Ok(()) => Ok(self.told("gap", ".").into()),
+                    Err(end) => self.failed(end.error.into()),
+                };
             }
         })
     }
@@ -217,6 +252,28 @@ impl Pull for Watch {
 }
 
 impl Watch {
+    /// Watches the same directory again.
+    async fn attach_again(self: &Rc<Self>, lost: Fault) -> core::result::Result<(), End> {
+        if self.stop.is_fired() {
+            return Err(self.stop.error().into());
+        }
+        let attach = || -> Work<()> {
+            let watch = self.clone();
+            Box::pin(async move {
+                let limits = Limits::start(&CallOptions { signal: None, timeout: Some(ATTEMPT_TIMEOUT) })?;
+                limits.guard.follow_guard(&watch.stop);
+                let stream = begin(&watch.target, &watch.opening, watch.user.as_deref(), &limits).await?;
+                if watch.stop.is_fired() {
+                    return Err(cut_off());
+                }
+                *watch.stream.borrow_mut() = stream;
+                Ok(())
+            })
+        };
+        self.stream().cancel();
+        self.attempts.again(&self.target, lost, &self.stop, &attach).await
+    }
+
     /// The one end of a watch: nothing when it was given up, else the failure.
     fn failed(&self, fault: Fault) -> Result<JsValue> {
         if self.done.get() {

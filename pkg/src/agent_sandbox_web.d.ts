@@ -14,6 +14,8 @@ export class ServerCore {
 
 /** Builds an error of the class of that name. */
 export function makeError(className: string, message: string, suggestion: string, details: { cause?: unknown }): Error;
+/** Gives files the methods that are JavaScript. */
+export function bindFiles(files: unknown): void;
 /** Says how the module is loaded, and gives its class for requests. */
 export function bindServer(load: () => Promise<void>, core: unknown): void;
 /** Makes terminals over WebSocket instances of the first class, and gives the second its asynchronous disposal. */

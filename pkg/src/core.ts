@@ -4,6 +4,7 @@
 // asynchronous wait for the module, and those that have a twin among the instance methods get its name here, since wasm-bindgen cannot
 // give one name to both.
 import {
+  bindFiles,
   bindServer,
   bindTerminals,
   Code,
@@ -27,6 +28,7 @@ export { Code, Commands, Files, init, Network, Pty, Sandbox, SandboxPaginator, T
 export default setDefaultSource;
 
 // Here and not beside the classes: bundlers leave a file out that only passes exports on.
+bindFiles(Files);
 bindServer(init, ServerCore);
 bindTerminals(TerminalSession, PtyConnection);
 

@@ -45,7 +45,8 @@ class Exchange {
 export async function attempt(fetch, limits, want, url, method, path, headers, body, flags, logger) {
   const controller = new AbortController();
   const init = { method, headers, signal: controller.signal };
-  if (body !== undefined) init.body = body;
+  const sends = typeof body === "function";
+  if (body !== undefined && !sends) init.body = body;
   if (body instanceof ReadableStream) init.duplex = "half";
   if (flags & FRESH) init.cache = "no-store";
   if (flags & SERVER) init.redirect = "manual";
@@ -55,7 +56,7 @@ export async function attempt(fetch, limits, want, url, method, path, headers, b
   };
   let response;
   try {
-    response = await limits.race(fetch ? fetch(url, init) : globalThis.fetch(url, init));
+    response = await limits.race(sends ? body(url, init) : fetch ? fetch(url, init) : globalThis.fetch(url, init));
   } catch (cause) {
     logged(0);
     return failed(cause, false);

@@ -85,6 +85,13 @@ export class Guard {
     this.#links.push(() => unfollow(signal, this));
   }
 
+  /** A signal that aborts when this is fired. */
+  signal() {
+    const controller = new AbortController();
+    this.onFire((error) => controller.abort(error));
+    return controller.signal;
+  }
+
   /** Is fired by another guard too. */
   followGuard(other) {
     const pass = (error) => this.fire(error);
@@ -92,11 +99,12 @@ export class Guard {
     this.#links.push(() => other.#then.delete(pass));
   }
 
-  /** Is fired after a time, with what `error` then gives. */
+  /** Is fired after a time, with what `error` then gives, unless what this returns is called before. */
   after(ms, error) {
-    if (this.#fired) return;
-    const timer = setTimeout(() => this.fire(error()), Math.min(ms, LONGEST));
-    this.#links.push(() => clearTimeout(timer));
+    const timer = this.#fired ? undefined : setTimeout(() => this.fire(error()), Math.min(ms, LONGEST));
+    const unlink = () => clearTimeout(timer);
+    this.#links.push(unlink);
+    return unlink;
   }
 
   /** Is fired after a time, with an error of that class. */
@@ -137,6 +145,8 @@ export function endCalls(error) {
 export class Limits extends Guard {
   /** Whether the headers of an answer have come. */
   begun = false;
+  /** Says that the answer has begun, and that this is all that the timeout was for. */
+  lift = () => {};
   #deadline = Number.POSITIVE_INFINITY;
 
   constructor(signal, ms) {
@@ -145,7 +155,7 @@ export class Limits extends Guard {
     if (signal) this.follow(signal);
     if (ms === undefined) return;
     this.#deadline = performance.now() + ms;
-    this.after(ms, () =>
+    this.lift = this.after(ms, () =>
       makeError(
         "RequestTimeoutError",
         `${this.begun ? "The answer was not complete within" : "No answer within"} ${Math.trunc(ms)} ms (requestTimeoutMs).`,

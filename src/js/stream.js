@@ -1,6 +1,5 @@
 // Async iterables over sources in WebAssembly. A source has `take()` (what is there already, or undefined), `next()` (a promise of the
 // next item, undefined at the end), `leave()` (the loop was left early) and `cancel()`.
-import { Guard } from "./guard.js";
 
 const asyncDispose = Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose");
 
@@ -145,61 +144,6 @@ export function outputChunk(isStderr, data) {
 /** The end of a process as the caller sees it. */
 export function exitChunk(exitCode, error) {
   return error === undefined ? { type: "exit", exitCode } : { type: "exit", exitCode, error };
-}
-
-/**
- * A response's body for the caller: its failures are typed, an abort comes through with its reason, and its end lets go of the request.
- * `failure` says what a read that failed means.
- */
-export function guardedBody(exchange, signal, failure) {
-  const { body } = exchange.response;
-  if (!body) {
-    exchange.finish();
-    return new Response("").body;
-  }
-  const reader = body.getReader();
-  const guard = new Guard();
-  if (signal) guard.follow(signal);
-  guard.onFire(() => reader.cancel().catch(() => {}));
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        let step;
-        try {
-          step = await reader.read();
-        } catch (cause) {
-          exchange.close();
-          guard.release();
-          controller.error(guard.isFired ? guard.error : await failure.fail(cause));
-          return;
-        }
-        if (guard.isFired) {
-          exchange.close();
-          controller.error(guard.error);
-        } else if (step.done) {
-          exchange.finish();
-          guard.release();
-          controller.close();
-        } else controller.enqueue(step.value);
-      },
-      async cancel(reason) {
-        guard.release();
-        await reader.cancel(reason);
-        exchange.close();
-      },
-    },
-    { highWaterMark: 0 },
-  );
-}
-
-/** All bytes of a body, as a `Blob`. */
-export function collectBlob(body) {
-  return new Response(body).blob();
-}
-
-/** Text in a named encoding. A byte order mark is part of a file's text: what was written is read. */
-export function textOf(bytes, encoding) {
-  return new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes);
 }
 
 /** Gives an object of a class from WebAssembly its asynchronous disposal, whether or not the runtime knows the symbol. */

@@ -32,6 +32,8 @@ extern "C" {
     #[derive(Clone)]
     pub type RawExchange;
     #[wasm_bindgen(method, getter)]
+    pub fn status(this: &RawExchange) -> u16;
+    #[wasm_bindgen(method, getter)]
     fn ok(this: &RawExchange) -> bool;
     #[wasm_bindgen(method, getter)]
     fn body(this: &RawExchange) -> JsValue;
@@ -73,7 +75,7 @@ pub struct Request<'a> {
     /// With its question mark, or empty. Never logged.
     pub query: &'a str,
     pub headers: Object,
-    /// `undefined` for none.
+    /// `undefined` for none. A function is called in place of `fetch`: it has the body, and sends it in a way of its own.
     pub body: JsValue,
     /// Whether sending it twice does what sending it once does.
     pub repeatable: bool,

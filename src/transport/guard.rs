@@ -43,6 +43,12 @@ extern "C" {
     /// Is fired after a time in ms, with an error of the class of that name; with `undefined` when the name is empty.
     #[wasm_bindgen(method, js_name = afterWith)]
     pub fn after(this: &Guard, ms: f64, class: &str, message: &str, suggestion: &str);
+    /// A signal that aborts when this is fired.
+    #[wasm_bindgen(method)]
+    pub fn signal(this: &Guard) -> AbortSignal;
+    /// Waits for a time in ms, unless the guard is fired first.
+    #[wasm_bindgen(method)]
+    pub fn sleep(this: &Guard, ms: f64) -> Promise;
     #[wasm_bindgen(method)]
     fn release(this: &Guard);
 

@@ -3,7 +3,6 @@
 use super::guard::{Guard, Held};
 use crate::error::{Fault, Result};
 use crate::options::CallOptions;
-use js_sys::Promise;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 
@@ -16,7 +15,7 @@ extern "C" {
     #[wasm_bindgen(method)]
     fn left(this: &Limits_) -> f64;
     #[wasm_bindgen(method)]
-    fn sleep(this: &Limits_, ms: f64) -> Promise;
+    fn lift(this: &Limits_);
 }
 
 /// A call under way: the caller's signal and the request timeout, for all of its requests together. Dropping it takes both down.
@@ -39,6 +38,11 @@ impl Limits {
         self.guard.unchecked_ref()
     }
 
+    /// Says that the answer has begun, and that this is all that the timeout was for.
+    pub fn lift(&self) {
+        self.js().lift();
+    }
+
     /// How much time is left, in ms; infinite without a timeout.
     pub fn left(&self) -> f64 {
         self.js().left()
@@ -46,6 +50,6 @@ impl Limits {
 
     /// Waits, unless the call is ended first.
     pub async fn sleep(&self, ms: f64) -> Result<()> {
-        JsFuture::from(self.js().sleep(ms)).await.map(drop).map_err(Fault::from)
+        JsFuture::from(self.guard.sleep(ms)).await.map(drop).map_err(Fault::from)
     }
 }

@@ -31,13 +31,13 @@ pub struct LineStream {
 }
 
 impl LineStream {
-    /// Sends the request, to another host where this page has too many streams open. The guard ends waits for lines, for good.
-    pub async fn open(target: &Target, mut request: Request<'_>, guard: &Guard, limits: &Limits) -> Result<Self> {
+    /// Sends the request, to another host where this page has too many streams open. The limits go on to count for lines.
+    pub async fn open(target: &Target, mut request: Request<'_>, limits: &Limits) -> Result<Self> {
         let (base, slot) = acquire(&target.sandbox_url, request.base)?;
         request.base = &base;
         let exchange = send(&target.client, &request, Want::Open, limits).await?.exchange;
-        let chunks = exchange.chunks(guard).ok_or_else(cut_off)?;
-        Ok(Self { chunks, guard: guard.clone(), exchange, lines: LineReader::default(), ended: false, _slot: slot })
+        let chunks = exchange.chunks(&limits.guard).ok_or_else(cut_off)?;
+        Ok(Self { chunks, guard: limits.guard.0.clone(), exchange, lines: LineReader::default(), ended: false, _slot: slot })
     }
 
     /// The next line's value; `None` at the end of the body. There is no limit to how long it may take.

@@ -35,8 +35,3 @@ pub fn is_browser() -> bool {
 pub fn is_edge() -> bool {
     runtime_kind() == 2
 }
-
-/// Whether a request's body may be a stream.
-pub fn streams_uploads() -> bool {
-    runtime_kind() != 0
-}

@@ -1,16 +1,11 @@
 /** How fast 134 MB of a command's output reach a program, and what they leave in its memory. */
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
 import { request } from "node:http";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { promisify } from "node:util";
-import { build } from "vite";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { launchChromium, openPage } from "../support/browser.ts";
+import { openBundle } from "../support/bundle.ts";
 import { envelope, message } from "../support/connect.ts";
-import { servePages } from "../support/pages.ts";
 import { type Platform, startPlatform } from "../support/platform.ts";
 import type { Settings } from "./readers/settings.d.mts";
 import { printTable, series, spread } from "./report.ts";
@@ -137,30 +132,8 @@ test("in Node, output streams at 4 times the rate of the e2b SDK", async () => {
 });
 
 test("in Chromium, output streams at 3 times the rate of the e2b SDK", async () => {
-  const out = mkdtempSync(join(tmpdir(), "bench-page-"));
-  await build({
-    root: new URL("readers", import.meta.url).pathname,
-    configFile: false,
-    logLevel: "error",
-    build: {
-      outDir: out,
-      emptyOutDir: true,
-      rollupOptions: {
-        input: { page: new URL("readers/page.mjs", import.meta.url).pathname },
-        output: { entryFileNames: "[name].js" },
-      },
-    },
-  });
-  const pages = await servePages({
-    texts: {
-      "/": '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><script type="module" src="/built/page.js"></script>',
-    },
-    folders: { "/built/": out, "/": out },
-  });
-  const browser = await launchChromium();
+  const chromium = await openBundle(new URL("readers/page.mjs", import.meta.url).pathname);
   try {
-    const { page, problems } = await openPage(browser, pages.url);
-    await page.waitForFunction("globalThis.measureIn !== undefined");
     const sandboxUrl = platform.info.sandboxHostUrl;
     // A preflight carries no routing headers, so the SDK gets the host of its sandbox.
     const rootUrl = sandboxUrl.replace("{sandboxId}", settings.sandboxId).replace("{port}", "49983");
@@ -168,20 +141,15 @@ test("in Chromium, output streams at 3 times the rate of the e2b SDK", async () 
     const rates: Record<ReaderName, number[]> = { "agent-sandbox-web": [], e2b: [] };
     for (let run = 0; run <= RUNS; run++) {
       for (const reader of READERS) {
-        const call = `measureIn(${[reader, COMMAND, inPage].map((value) => JSON.stringify(value)).join()})`;
-        const measurement = (await page.evaluate(call).catch((error: unknown) => {
-          throw new Error(`${reader} failed; the page said: ${problems.join("\n")}`, { cause: error });
-        })) as Measurement;
+        const measurement = await chromium.call<Measurement>("measureIn", reader, COMMAND, inPage);
         expect(measurement.characters).toBe(BYTES);
         if (run > 0) rates[reader].push(megabytesPerSecond(BYTES, measurement.seconds));
       }
     }
-    expect(problems).toEqual([]);
-    expect(compare(await browser.version(), rates, 3)).toBeGreaterThanOrEqual(3);
+    expect(chromium.problems).toEqual([]);
+    expect(compare(await chromium.browser.version(), rates, 3)).toBeGreaterThanOrEqual(3);
   } finally {
-    await browser.close();
-    await pages.close();
-    rmSync(out, { recursive: true, force: true });
+    await chromium.close();
   }
 });
 

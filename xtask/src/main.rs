@@ -1,4 +1,4 @@
-//! The project's tasks: `cargo xtask dev | test | build | bench`.
+//! The project's tasks: `cargo xtask dev | test | build | bench | soak`.
 //!
 //! Every task first sets up what it needs and is missing (see [`setup`]), says what it does and how long it took, and asks nothing.
 #![expect(clippy::print_stdout, reason = "talking to the person at the terminal is what this program does")]
@@ -9,6 +9,7 @@ mod dev;
 mod project;
 mod run;
 mod setup;
+mod soak;
 mod test;
 
 use clap::{Parser, Subcommand};
@@ -33,6 +34,8 @@ enum Task {
     Build(build::Args),
     /// Measure what the project promises about size and speed.
     Bench(bench::Args),
+    /// Look for growth in long runs: large transfers, and sandboxes that come and go.
+    Soak(soak::Args),
 }
 
 fn main() -> ExitCode {
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
         Task::Test(args) => test::run(&project, &args),
         Task::Build(args) => build::run(&project, &args),
         Task::Bench(args) => bench::run(&project, &args),
+        Task::Soak(args) => soak::run(&project, &args),
     });
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -42,7 +42,7 @@ async fn a_missing_program_is_exit_127_with_a_line_on_stderr() {
     let envd = Envd::start().await;
     for codec in BOTH {
         let output = envd.follow(codec, &program("/no/such", &[])).await.events.output().await;
-        assert_eq!(String::from_utf8_lossy(&output.stderr), "/usr/bin/nice: '/no/such': No such file or directory\n");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "exec: '/no/such': No such file or directory\n");
         assert_eq!((output.end().exit_code, output.end().exited, output.failure), (127, true, None));
     }
 }

@@ -143,30 +143,47 @@ async fn a_dead_kernel_is_reported_and_replaced() {
         assert_eq!(main_text(&events), "False");
     }
     // One that dies between cells is replaced too.
-    role.run(json!({ "code": "import os, threading\nthreading.Timer(0.1, os._exit, [1]).start()", "context_id": id })).await;
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    let gate = role.home().join("gate");
+    let dying = format!(
+        "
+import os, threading, time
+def die():
+    while not os.path.exists({gate:?}): time.sleep(0.01)
+    os._exit(1)
+threading.Thread(target=die).start()
+os.getpid()"
+    );
+    let kernel = main_text(&role.run(json!({ "code": dying, "context_id": id })).await);
+    std::fs::write(gate, "").expect("a file");
+    gone(&kernel).await;
     assert_eq!(main_text(&role.run(json!({ "code": "2", "context_id": id })).await), "2");
     let events = role.run(json!({ "code": "print('last words', flush=True)\nimport os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "context_id": id })).await;
     assert_eq!(names(&events), ["ContextRestarting"]);
     assert_eq!(text(&events, "stdout"), "last words\n");
 }
 
+/// Waits until a process has ended and its parent knows.
+async fn gone(pid: &str) {
+    assert!(pid.parse::<u32>().is_ok(), "{pid} is no process");
+    let gone = async {
+        while std::path::Path::new(&format!("/proc/{pid}")).exists() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(super::role::PATIENCE, gone).await.expect("the process ends");
+}
+
 #[tokio::test]
 async fn the_end_of_the_role_is_the_end_of_its_kernels() {
     for killed in [false, true] {
         let mut role = Role::start();
-        let kernel: u32 = main_text(&role.python("import os; os.getpid()").await).parse().expect("a process");
+        let kernel = main_text(&role.python("import os; os.getpid()").await);
         if killed {
             role.kill()
         } else {
             assert!(role.end().success())
         }
-        let gone = async {
-            while std::path::Path::new(&format!("/proc/{kernel}")).exists() {
-                tokio::time::sleep(Duration::from_millis(10)).await;
-            }
-        };
-        tokio::time::timeout(super::role::PATIENCE, gone).await.expect("the kernel ends");
+        gone(&kernel).await;
         assert_eq!(role.left_something(), killed);
     }
 }

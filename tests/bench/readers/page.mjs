@@ -8,3 +8,5 @@ globalThis.measureIn = async (reader, command, settings) => {
   const { open } = { "agent-sandbox-web": ours, e2b }[reader];
   return measure(await open(settings), command, undefined);
 };
+
+globalThis.ready = true;

@@ -199,11 +199,13 @@ export const time = suite("time", (test) => {
     const { signal } = controller;
     const { sandbox } = await fakeSandbox(context, (call) => {
       if (call.path.endsWith(START)) return new Body([start(), data("stdout", "a"), end(), endOfStream()]);
+      if (call.path.endsWith("/execute")) return new Response('{"type":"stdout","text":"a"}\n{"type":"end_of_execution"}');
       return call.path.endsWith("/Stat") ? unary({ entry: entry("/a") }) : new Response("content");
     });
     assert.equal((await sandbox.commands.run("x", { signal })).stdout, "a");
     assert.equal((await sandbox.files.getInfo("a", { signal })).path, "/a");
     assert.equal(await sandbox.files.read("a", { signal }), "content");
+    assert.equal((await sandbox.runCode("x", { signal })).text, "a");
     assert.equal(listeners(), 0);
     controller.abort(new Error("too late"));
     assert.equal((await sandbox.commands.run("x")).stdout, "a");

@@ -22,6 +22,9 @@ use tokio::sync::{Mutex, oneshot};
 /// with 126 when it cannot be executed. The process keeps its id.
 const LAUNCHER: &str = "/usr/bin/nice";
 
+/// What it calls itself in what it says: nobody who ran a program has asked for `nice`.
+const LAUNCHER_NAME: &str = "exec";
+
 /// What a pipe of output holds, in bytes. The usual 64 KiB make a writer and its reader wait for each other more often.
 pub const PIPE: usize = 256 * 1024;
 
@@ -91,7 +94,7 @@ struct Launch<'a> {
 impl Launch<'_> {
     fn on_pipes(&self, reaper: &Reaper, stdin: bool) -> io::Result<Spawned> {
         let mut command = Command::new(LAUNCHER);
-        command.args(self.arguments()).current_dir(self.cwd).env_clear().envs(self.environment());
+        command.arg0(LAUNCHER_NAME).args(self.arguments()).current_dir(self.cwd).env_clear().envs(self.environment());
         // A group of its own: what the process signals as its group is not envd.
         command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.stdin(if stdin { Stdio::piped() } else { Stdio::null() });
@@ -117,6 +120,7 @@ impl Launch<'_> {
         let master = OwnedFd::from(master);
         rustix::termios::tcsetwinsize(&master, winsize(size))?;
         let mut command = pty_process::blocking::Command::new(LAUNCHER)
+            .arg0(LAUNCHER_NAME)
             .args(self.arguments())
             .current_dir(self.cwd)
             .env_clear()

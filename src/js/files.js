@@ -1,0 +1,482 @@
+// Writing, uploading and downloading: what becomes of each kind of data, and how it is told how far it is. Requests are made in
+// WebAssembly; here is what only JavaScript has: blobs, web streams, XMLHttpRequest, and the places a browser saves files to.
+import { makeError } from "./errors.js";
+import { Guard } from "./guard.js";
+import { runtimeKind } from "./runtime.js";
+
+/** A part of a file that is sent in parts, in bytes. */
+const PART = 8 * 1024 * 1024;
+
+/** How many files of one call are written at a time: a browser has six connections a host, and others want some. */
+const AT_ONCE = 4;
+
+/** The first envd, after 0, that takes a file's bytes as the body of a request; older ones take forms. */
+const RAW_UPLOADS = [5, 7];
+
+/** The first envd, after 0, that keeps metadata. */
+const METADATA = [6, 2];
+
+const isPage = runtimeKind() === 0;
+
+function invalid(message, suggestion = "") {
+  return makeError("InvalidArgumentError", message, suggestion, {});
+}
+
+function unable(message) {
+  return makeError("CapabilityNotSupportedError", message, "", {});
+}
+
+function flag(options, name) {
+  const value = options?.[name] ?? false;
+  if (typeof value !== "boolean") throw invalid(`${name} must be a boolean.`);
+  return value;
+}
+
+function callback(options, name) {
+  const value = options?.[name] ?? undefined;
+  if (value !== undefined && typeof value !== "function") throw invalid(`${name} must be a function.`);
+  return value;
+}
+
+/** The headers that carry a file's metadata. */
+function metadataHeaders(files, metadata) {
+  const headers = {};
+  if (metadata === undefined || metadata === null) return headers;
+  if (typeof metadata !== "object" || Array.isArray(metadata)) throw invalid("metadata must be an object of strings.");
+  if (files.__isOlder(...METADATA)) throw unable("The sandbox's envd keeps no metadata: it is older than 0.6.2.");
+  let size = 0;
+  for (const [key, value] of Object.entries(metadata)) {
+    if (!/^[\w!#$%&'*+.^`|~-]{1,246}$/.test(key)) {
+      throw invalid("Each key of metadata must be 1 to 246 letters, digits or any of !#$%&'*+-.^_`|~.");
+    }
+    if (typeof value !== "string" || !/^[ -~]*$/.test(value) || value.trim() !== value) {
+      throw invalid("Each value of metadata must be printable ASCII, without a space at its ends.");
+    }
+    // The server keeps a prefix with each key.
+    size += 9 + key.length + value.length;
+    headers[`x-metadata-${key.toLowerCase()}`] = value;
+  }
+  if (size > 4096) throw invalid("metadata is too large: keys, values and 9 bytes for each must fit into 4096 bytes.");
+  return headers;
+}
+
+function isBytes(data) {
+  return data instanceof Uint8Array || data instanceof ArrayBuffer;
+}
+
+/** How a write is to be done, checked before anything is sent. */
+function plan(files, path, options) {
+  files.__check(path, options);
+  const atomic = flag(options, "atomic");
+  if (atomic && path.endsWith("/")) throw invalid("path must name a file, not end with a slash.");
+  const gzip = flag(options, "gzip");
+  if (gzip && !globalThis.CompressionStream) throw unable("This runtime cannot compress: it has no CompressionStream.");
+  return { atomic, gzip, headers: metadataHeaders(files, options?.metadata) };
+}
+
+function checkData(data) {
+  if (typeof data === "string" || isBytes(data) || data instanceof Blob || data instanceof ReadableStream) return;
+  throw invalid("data must be a string, a Uint8Array, an ArrayBuffer, a Blob or a ReadableStream.");
+}
+
+/** A name beside a file that nobody has. */
+function siblingOf(path) {
+  const random = crypto.getRandomValues(new Uint32Array(2));
+  return `${path.slice(0, path.lastIndexOf("/") + 1)}.upload-${random[0].toString(36)}${random[1].toString(36)}`;
+}
+
+/** A stream that ends with the caller's signal. */
+function abortable(stream, signal) {
+  return signal ? stream.pipeThrough(new TransformStream(), { signal }) : stream;
+}
+
+/** The options of the calls that a call is made of. */
+function inner({ user, signal, requestTimeoutMs } = {}) {
+  return { user, signal, requestTimeoutMs };
+}
+
+/** Sends one file as the body of one request. */
+async function put(files, path, data, options, { gzip, headers }, send) {
+  const asForm = files.__isOlder(...RAW_UPLOADS);
+  let body = data;
+  const sent = { ...headers };
+  if (gzip && !asForm) {
+    const plain = new Response(data).body ?? new Blob().stream();
+    body = plain.pipeThrough(new CompressionStream("gzip"));
+    sent["content-encoding"] = "gzip";
+  }
+  // Browsers cannot send a stream over HTTP/1.1, and forms hold blobs: what the stream gives is collected first.
+  if ((asForm || isPage) && body instanceof ReadableStream) body = await collect(abortable(body, options?.signal));
+  if (asForm) {
+    const form = new FormData();
+    form.append("file", body instanceof Blob ? body : new Blob([body]), "file");
+    return files.__put(path, form, sent, options);
+  }
+  sent["content-type"] = "application/octet-stream";
+  return files.__put(path, send && !gzip ? send(body) : body, sent, options);
+}
+
+/** Writes beside the file and moves that into its place; nothing is left when it fails. */
+async function inPlace(files, path, options, write) {
+  const sibling = siblingOf(path);
+  try {
+    await write(sibling);
+    const { name, path: where, type } = await files.move(sibling, path, inner(options));
+    return { name, path: where, type };
+  } catch (error) {
+    await files.remove(sibling, { user: options?.user }).catch(() => {});
+    throw error;
+  }
+}
+
+async function writeOne(files, path, data, options) {
+  const how = plan(files, path, options);
+  checkData(data);
+  const at = (where) =>
+    data instanceof ReadableStream && isPage ? sendParts(files, where, data, options, how) : put(files, where, data, options, how);
+  return how.atomic ? inPlace(files, path, options, at) : at(path);
+}
+
+/** Writes several files, a few at a time. When one fails no other is begun, and those under way are waited for. */
+async function writeAll(files, entries, options) {
+  for (const entry of entries) {
+    plan(files, entry?.path, options);
+    checkData(entry.data);
+  }
+  const written = [];
+  let [next, failed] = [0, undefined];
+  const work = async () => {
+    while (next < entries.length && !failed) {
+      const at = next++;
+      const { path, data } = entries[at];
+      written[at] = await writeOne(files, path, data, options).catch((error) => {
+        failed ??= { error };
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  if (failed) throw failed.error;
+  return written;
+}
+
+/** What a source gives in blobs of a part's size; the last may be smaller or empty. */
+async function* partsOf(source) {
+  if (source instanceof Blob) {
+    for (let at = 0; at <= source.size; at += PART) yield source.slice(at, at + PART);
+    return;
+  }
+  const reader = source.getReader();
+  try {
+    let [pieces, size] = [[], 0];
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      pieces.push(value);
+      size += value.length;
+      if (size < PART) continue;
+      let left = new Blob(pieces);
+      for (; left.size >= PART; left = left.slice(PART)) yield left.slice(0, PART);
+      [pieces, size] = [[left], left.size];
+    }
+    yield new Blob(pieces);
+  } finally {
+    // A source that was not read to its end is told that nobody will.
+    await reader.cancel().catch(() => {});
+  }
+}
+
+/** All that a stream gives. (A `Response` would do it too, but in Chromium it hides what a stream failed with.) */
+async function collect(stream) {
+  const parts = [];
+  for await (const part of partsOf(stream)) parts.push(part);
+  return new Blob(parts);
+}
+
+/** Whether the sandbox can join files: asked by what it says to joining none. */
+async function joins(files, path, options) {
+  try {
+    await files.__compose([], path, options);
+    return true;
+  } catch (error) {
+    if (error.status === 400) return true;
+    if (error.status === 404 || error.status === 405) return false;
+    throw error;
+  }
+}
+
+/** Sends a source in parts that the sandbox joins, so that neither its length nor room for all of it is needed. */
+async function sendParts(files, path, source, options, how, report = () => {}) {
+  const limits = inner(options);
+  const whole = async (blob) => {
+    const written = await put(files, path, blob, limits, how);
+    report(blob.size);
+    return written;
+  };
+  const parts = partsOf(source instanceof Blob ? source : abortable(source, limits.signal));
+  try {
+    const { value: first } = await parts.next();
+    const { value: second } = await parts.next();
+    if (!second?.size) return await whole(first);
+    // Joining keeps no metadata, and some platforms cannot join.
+    if (how.gzip || Object.keys(how.headers).length > 0 || !(await joins(files, path, limits))) {
+      const all = [first, second];
+      for await (const part of parts) all.push(part);
+      return await whole(new Blob(all));
+    }
+    return await joinParts(files, path, [first, second], parts, limits, report);
+  } finally {
+    await parts.return();
+  }
+}
+
+async function joinParts(files, path, begun, rest, limits, report) {
+  const prefix = siblingOf(path);
+  const names = [];
+  const how = { gzip: false, headers: {} };
+  let loaded = 0;
+  try {
+    for (let part = begun.shift(); part?.size; part = begun.shift() ?? (await rest.next()).value) {
+      names.push(`${prefix}.${names.length}`);
+      await put(files, names.at(-1), part, limits, how);
+      loaded += part.size;
+      report(loaded);
+    }
+    return await files.__compose(names, path, limits);
+  } catch (error) {
+    for (const name of names) await files.remove(name, { user: limits.user }).catch(() => {});
+    throw error;
+  }
+}
+
+/** Sends a blob with XMLHttpRequest, which alone tells how far it is; in the form of a `fetch`. */
+function byXhr(report) {
+  return (body) =>
+    (url, { method, headers, signal }) =>
+      new Promise((resolve, reject) => {
+        const xhr = new XMLHttpRequest();
+        xhr.open(method, url);
+        for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value);
+        xhr.upload.onprogress = ({ loaded }) => report(loaded);
+        xhr.onload = () => {
+          const retry = xhr.getResponseHeader("retry-after");
+          resolve(new Response(xhr.response || null, { status: xhr.status, headers: retry ? { "retry-after": retry } : {} }));
+        };
+        xhr.onerror = () => reject(new TypeError("The upload broke off."));
+        signal.addEventListener("abort", () => {
+          xhr.abort();
+          reject(signal.reason);
+        });
+        xhr.send(body);
+      });
+}
+
+/**
+ * Runs something that tells how far it is. Values rise, from 0 on; a callback that throws ends the call with what it threw.
+ * Without a callback nothing is told, and the caller's signal is passed on as it is.
+ */
+async function telling(options, onProgress, total, run) {
+  if (!onProgress) return run(options, () => {});
+  const { signal } = options;
+  const controller = new AbortController();
+  const give = () => controller.abort(signal.reason);
+  if (signal?.aborted) give();
+  signal?.addEventListener("abort", give);
+  let last = -1;
+  try {
+    return await run({ ...options, signal: controller.signal }, (loaded, of = total) => {
+      if (loaded <= last) return;
+      last = loaded;
+      try {
+        onProgress(of === undefined || of < loaded ? { loaded } : { loaded, total: of });
+      } catch (error) {
+        controller.abort(error);
+      }
+    });
+  } finally {
+    signal?.removeEventListener("abort", give);
+  }
+}
+
+async function upload(files, source, path, options) {
+  if (typeof source === "string") {
+    throw invalid(
+      "source must be a Blob, a File, a file handle, bytes or a stream: there are no local paths here.",
+      "Write text with files.write(path, text).",
+    );
+  }
+  const how = plan(files, path, options);
+  const onProgress = callback(options, "onProgress");
+  let data = source;
+  if (typeof data?.getFile === "function") data = await data.getFile();
+  if (isBytes(data)) data = new Blob([data]);
+  if (!(data instanceof Blob || data instanceof ReadableStream)) {
+    throw invalid("source must be a Blob, a File, a FileSystemFileHandle, a Uint8Array, an ArrayBuffer or a ReadableStream.");
+  }
+  const given = inner(options);
+  given.requestTimeoutMs ??= 0;
+  return telling(given, onProgress, data.size, async (limits, report) => {
+    report(0);
+    const at = (where) => {
+      if (!(data instanceof Blob)) {
+        const inParts = isPage || onProgress;
+        return inParts ? sendParts(files, where, data, limits, how, report) : put(files, where, data, limits, how);
+      }
+      if (!onProgress || how.gzip || files.__isOlder(...RAW_UPLOADS)) return put(files, where, data, limits, how);
+      if (globalThis.XMLHttpRequest && !files.__ownFetch) return put(files, where, data, limits, how, byXhr(report));
+      return sendParts(files, where, data, limits, how, report);
+    };
+    const written = await (how.atomic ? inPlace(files, path, limits, at) : at(path));
+    if (data.size !== undefined) report(data.size);
+    return written;
+  });
+}
+
+/** Hands a file to the browser's downloads. */
+function save(blob, path) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = path.slice(path.lastIndexOf("/") + 1);
+  link.click();
+  // When the browser has taken it nobody says; a minute is long enough to begin.
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
+/** The size of what a path leads to; a link's own size is that of its name. */
+async function sizeOf(files, path, options) {
+  const info = await files.getInfo(path, options);
+  return info.symlinkTarget === undefined || info.symlinkTarget === info.path
+    ? info.size
+    : sizeOf(files, info.symlinkTarget, options);
+}
+
+async function download(files, path, target, options) {
+  files.__check(path, options);
+  const onProgress = callback(options, "onProgress");
+  const isHandle = typeof target?.createWritable === "function";
+  if (!(target === undefined || target === "save" || isHandle || target instanceof WritableStream)) {
+    throw invalid('target must be a FileSystemFileHandle, a WritableStream, "save" or absent.');
+  }
+  if (target === "save" && !globalThis.document) throw unable("Only a page has downloads to save a file to.");
+  return telling(inner(options), onProgress, undefined, async (limits, report) => {
+    const total = onProgress && (await sizeOf(files, path, limits));
+    report(0, total);
+    let body = await files.read(path, { ...limits, format: "stream" });
+    if (onProgress) {
+      let loaded = 0;
+      const transform = (chunk, controller) => {
+        loaded += chunk.length;
+        report(loaded, total);
+        controller.enqueue(chunk);
+      };
+      body = body.pipeThrough(new TransformStream({ transform }));
+    }
+    if (target === undefined || target === "save") {
+      const blob = await collect(body);
+      return target ? save(blob, path) : blob;
+    }
+    let writable = target;
+    if (isHandle) {
+      try {
+        writable = await target.createWritable();
+      } catch (error) {
+        await body.cancel(error);
+        throw error;
+      }
+    }
+    await body.pipeTo(writable, { signal: limits.signal });
+  });
+}
+
+/** Gives the class what is made here. */
+export function bindFiles({ prototype }) {
+  const methods = {
+    async write(path, data, options) {
+      return Array.isArray(path) ? writeAll(this, path, data) : writeOne(this, path, data, options);
+    },
+    async upload(source, path, options) {
+      return upload(this, source, path, options);
+    },
+    async download(path, target, options) {
+      return download(this, path, target, options);
+    },
+  };
+  for (const [name, value] of Object.entries(methods)) {
+    Object.defineProperty(prototype, name, { value, writable: true, configurable: true });
+  }
+}
+
+/** A part of a body, in bytes, as `slice` has it. */
+export function slice(body, start, end) {
+  return body.slice(start, end);
+}
+
+/**
+ * A response's body for the caller, without its first `skip` bytes and of no more than `most`: its failures are typed, an abort comes
+ * through with its reason, and its end lets go of the request. `failure` says what a read that failed means.
+ */
+export function guardedBody(exchange, signal, failure, skip, most) {
+  const { body } = exchange.response;
+  if (!body) {
+    exchange.finish();
+    return new Response("").body;
+  }
+  const reader = body.getReader();
+  const guard = new Guard();
+  if (signal) guard.follow(signal);
+  guard.onFire(() => reader.cancel().catch(() => {}));
+  const leave = () => {
+    guard.release();
+    exchange.close();
+  };
+  let [left, room] = [skip, most];
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        for (;;) {
+          let step;
+          try {
+            step = await reader.read();
+          } catch (cause) {
+            leave();
+            controller.error(guard.isFired ? guard.error : await failure.fail(cause));
+            return;
+          }
+          if (guard.isFired) {
+            leave();
+            controller.error(guard.error);
+            return;
+          }
+          if (step.done) {
+            exchange.finish();
+            guard.release();
+            controller.close();
+            return;
+          }
+          const chunk = left || step.value.length > room ? step.value.subarray(left, left + room) : step.value;
+          left = Math.max(0, left - step.value.length);
+          room -= chunk.length;
+          if (chunk.length) {
+            controller.enqueue(chunk);
+            return;
+          }
+          if (room === 0) {
+            controller.close();
+            await reader.cancel();
+            leave();
+            return;
+          }
+        }
+      },
+      async cancel(reason) {
+        await reader.cancel(reason);
+        leave();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** Text in a named encoding. A byte order mark is part of a file's text: what was written is read. */
+export function textOf(bytes, encoding) {
+  return new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes);
+}

@@ -1,0 +1,93 @@
+// Files up and down, and small calls, by this project's client and by a plain fetch. Runs in Node and, bundled, in a page.
+import { Sandbox } from "agent-sandbox-web";
+
+const open = ({ sandboxId, sandboxUrl, envdAccessToken, envdVersion }) =>
+  Sandbox.attach({ sandboxId, sandboxUrl, envdAccessToken, envdVersion });
+
+async function drain(stream) {
+  const reader = stream.getReader();
+  let length = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return length;
+    length += value.length;
+  }
+}
+
+async function seconds(run) {
+  const started = performance.now();
+  await run();
+  return (performance.now() - started) / 1000;
+}
+
+let data;
+
+/** Takes a file of so many bytes one way, in seconds. */
+export async function transfer(how, settings, path, bytes) {
+  const sandbox = await open(settings);
+  data ??= new Blob([new Uint8Array(bytes).fill(120)]);
+  const check = (length) => {
+    if (length !== bytes) throw new Error(`${length} bytes instead of ${bytes}`);
+  };
+  const post = async () => {
+    const headers = { "content-type": "application/octet-stream" };
+    const answer = await fetch(sandbox.uploadUrl(path), { method: "POST", headers, body: data });
+    if (!answer.ok) throw new Error(`status ${answer.status}`);
+    await answer.text();
+  };
+  const ways = {
+    "plain download": async () => check(await drain((await fetch(sandbox.downloadUrl(path), { cache: "no-store" })).body)),
+    "client download": async () => check(await drain(await sandbox.files.read(path, { format: "stream" }))),
+    "plain upload": post,
+    "client upload": () => sandbox.files.write(path, data),
+  };
+  return seconds(ways[how]);
+}
+
+/** Milliseconds of each of so many small calls. */
+export async function calls(how, settings, times) {
+  const sandbox = await open(settings);
+  const { sandboxId, sandboxUrl, envdAccessToken } = settings;
+  const base = sandboxUrl.replace("{sandboxId}", sandboxId).replace("{port}", "49983");
+  const headers = { "content-type": "application/json", "x-access-token": envdAccessToken };
+  const plain = async () => {
+    const init = { method: "POST", headers, body: '{"path":"/home"}' };
+    await (await fetch(`${base}/filesystem.Filesystem/Stat`, init)).json();
+  };
+  const call = how === "plain" ? plain : () => sandbox.files.exists("/home");
+  const took = [];
+  for (let i = 0; i < times; i++) took.push((await seconds(call)) * 1000);
+  return took;
+}
+
+/** Milliseconds from each key to its echo, one at a time; and whether as many keys at once came back in order. */
+export async function keys(settings, times) {
+  const sandbox = await open(settings);
+  const session = await sandbox.getTerminal({ shell: "/bin/cat" });
+  const decoder = new TextDecoder();
+  let shown = "";
+  const until = async (length) => {
+    while (shown.length < length) shown += decoder.decode(await session.receive(), { stream: true });
+  };
+  const key = (i) => String.fromCharCode(97 + (i % 26));
+  const took = [];
+  // The line discipline echoes a line of up to 4,095 characters.
+  for (let i = 0; i < times; i++) {
+    const before = shown.length;
+    took.push(
+      (await seconds(async () => {
+        await Promise.all([session.send(key(i)), until(before + 1)]);
+      })) * 1000,
+    );
+  }
+  await session.send("\x15");
+  await session.close();
+  const typing = await sandbox.getTerminal({ shell: "/bin/cat" });
+  const text = Array.from({ length: times }, (_, i) => key(i)).join("");
+  let echoed = "";
+  const sent = Promise.all(Array.from(text, (one) => typing.send(one)));
+  while (echoed.length < times) echoed += decoder.decode(await typing.receive());
+  await sent;
+  await typing.close();
+  return { took, inOrder: echoed === text };
+}

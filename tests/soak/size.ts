@@ -1,0 +1,14 @@
+/** How long a run is: what `cargo xtask soak` was told. */
+
+/** A whole number from the environment. */
+function whole(name: string, usual: number): number {
+  const value = Number(process.env[name] ?? usual);
+  if (!Number.isInteger(value) || value < 1) throw new Error(`${name} must be a whole number above 0`);
+  return value;
+}
+
+/** Sandboxes that are made, used and ended. */
+export const TURNS = whole("SOAK_TURNS", 10_000);
+
+/** MiB that go up and down. */
+export const MEBIBYTES = whole("SOAK_MEBIBYTES", 1_024);

@@ -1,0 +1,54 @@
+/** Sandboxes that come and go leave nothing: in the client's memory, among its handles, among the platform's processes. */
+import { readdirSync } from "node:fs";
+import { Sandbox } from "agent-sandbox-web";
+import { expect, test } from "vitest";
+import { printTable } from "../bench/report.ts";
+import { startPlatform } from "../support/platform.ts";
+import { descendants } from "../support/processes.ts";
+import { TURNS } from "./size.ts";
+
+const glue = new URL("../../pkg/dist/agent_sandbox_web.js", import.meta.url).href;
+
+test(`${TURNS} times create, run and kill leave nothing behind`, async () => {
+  const platform = await startPlatform();
+  try {
+    const { apiUrl, apiKey, sandboxUrl, pid } = platform.info;
+    const turn = async () => {
+      const sandbox = await Sandbox.create({ apiUrl, apiKey, sandboxUrl });
+      const { stdout } = await sandbox.commands.run(["echo", sandbox.sandboxId]);
+      expect(stdout.trim()).toBe(sandbox.sandboxId);
+      expect(await sandbox.kill()).toBe(true);
+    };
+    const { default: instance } = (await import(glue)) as { default: () => Promise<{ memory: WebAssembly.Memory }> };
+    const look = async () => {
+      // Handles are freed with the objects that hold them.
+      globalThis.gc?.();
+      await new Promise((later) => setTimeout(later, 500));
+      const { memory } = await instance();
+      return {
+        "wasm memory, KiB": memory.buffer.byteLength / 1024,
+        "Node's resources": process.getActiveResourcesInfo().length,
+        "Node's descriptors": readdirSync("/proc/self/fd").length,
+        "the platform's processes": descendants(pid).length,
+        "the platform's descriptors": readdirSync(`/proc/${pid}/fd`).length,
+      };
+    };
+    // Pools and caches fill first.
+    for (let i = 0; i < Math.min(20, TURNS); i++) await turn();
+    const before = await look();
+    const started = performance.now();
+    for (let i = 0; i < TURNS; i++) await turn();
+    const seconds = (performance.now() - started) / 1000;
+    const after = await look();
+    const names = Object.keys(before) as (keyof typeof before)[];
+    printTable(
+      `${TURNS} turns, ${(TURNS / seconds).toFixed(1)} a second`,
+      ["what", "before", "after"],
+      names.map((name) => [name, String(before[name]), String(after[name])]),
+    );
+    // Room for a pooled connection more or less, not for something that each turn leaves.
+    for (const name of names) expect(after[name], name).toBeLessThanOrEqual(before[name] + (name === "wasm memory, KiB" ? 64 : 4));
+  } finally {
+    await platform.stop();
+  }
+});

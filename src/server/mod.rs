@@ -5,7 +5,7 @@
 //! | `js/*.js` | the classes that callers hold: names of methods, names in answers, what is made of several calls |
 //! | [`call`] | one call of one endpoint, driven by the table in [`crate::protocol::server::endpoints`] |
 //! | [`events`] | endpoints that answer with a stream of events |
-//! | [`pty`] | a terminal over WebSocket |
+//! | [`pty`], [`typing`], [`pty_connection`], [`socket`] | a terminal over WebSocket |
 //! | [`sandbox`] | the server of a sandbox, and starting one |
 //!
 //! Callers make a `ServerClient` with `new`, before the module may be loaded: so that class is JavaScript, and [`ServerCore`] is made by it
@@ -15,13 +15,15 @@ mod call;
 mod events;
 mod fields;
 mod pty;
+mod pty_connection;
 mod refusal;
 mod sandbox;
 mod socket;
+mod typing;
 
 use crate::client::Client;
 use crate::error::{Fault, Result, invalid};
-use crate::options::{Options, argument, set_text};
+use crate::options::{Options, argument, object, set, set_text};
 use crate::protocol::server::endpoints::{Endpoint, endpoint, is_segment};
 use crate::target::{Target, promise};
 use js_sys::{Object, Promise};
@@ -46,23 +48,16 @@ pub struct Server {
     headers: Headers,
     /// In ms; `None` for no limit.
     timeout: Option<f64>,
-    /// The sandbox that it runs in, when it is one of ours.
-    target: Option<Rc<Target>>,
-    /// Whether the port is the sandbox's to name, by a header.
-    routes_by_header: Option<(u16, u16)>,
+    /// The sandbox that it runs in, when it is one of ours, with its port and that of terminals.
+    of: Option<(Rc<Target>, u16, u16)>,
 }
 
 impl Server {
     fn headers(&self, port_of_pty: bool) -> Object {
-        let headers = Object::new();
-        if let (Some(target), Some((port, pty_port))) = (&self.target, self.routes_by_header) {
-            js_sys::Object::assign(&headers, &target.routing_headers(if port_of_pty { pty_port } else { port }));
-        }
-        if let Some(target) = &self.target
-            && let Some(token) = &target.traffic_token
-        {
-            set_text(&headers, &target.client.traffic_header, token);
-        }
+        let headers = match &self.of {
+            Some((target, port, pty_port)) => target.port_headers(if port_of_pty { *pty_port } else { *port }),
+            None => Object::new(),
+        };
         for (name, value) in &self.headers {
             set_text(&headers, name, value);
         }
@@ -72,20 +67,26 @@ impl Server {
         headers
     }
 
-    /// A copy for another token.
-    fn with_token(&self, token: Option<String>) -> Self {
-        Self {
-            client: self.client.clone(),
-            base: self.base.clone(),
-            query: self.query.clone(),
-            pty: self.pty.clone(),
-            token,
-            headers: self.headers.clone(),
-            timeout: self.timeout,
-            target: self.target.clone(),
-            routes_by_header: self.routes_by_header,
+    /// A server at these URLs, with what else callers choose: see [`ServerCore::new`].
+    fn new(client: Rc<Client>, urls: Urls, options: &Options, of: Option<(Rc<Target>, u16, u16)>) -> Result<Rc<Self>> {
+        let Urls { base, query, pty, pty_query } = urls;
+        let token = options.text("token")?.map(checked_token).transpose()?;
+        let headers: Headers = options.record("headers")?.unwrap_or_default().into_iter().collect();
+        if token.is_some() && headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization")) {
+            return Err(invalid(&["token and headers both name an authorization: give one of them."]));
         }
+        let timeout = Some(options.millis("timeoutMs")?.unwrap_or(TIMEOUT)).filter(|ms| *ms > 0.0);
+        let pty = pty.map(|url| (url, pty_query));
+        Ok(Rc::new(Self { client, base, query, pty, token, headers, timeout, of }))
     }
+}
+
+/// Where a server is. JavaScript has checked the URLs: they have no query and no slash at their end, and their queries follow apart.
+struct Urls {
+    base: String,
+    query: String,
+    pty: Option<String>,
+    pty_query: String,
 }
 
 /// The side of a `ServerClient` that makes requests.
@@ -94,31 +95,24 @@ pub struct ServerCore(Rc<Server>);
 
 #[wasm_bindgen]
 impl ServerCore {
-    /// `base` and `pty` are URLs without query and without a slash at their end, each followed by its query; JavaScript has checked them.
+    /// See [`Urls`].
     #[wasm_bindgen(constructor)]
     pub fn new(
         base: String,
         query: String,
-        pty: JsValue,
+        pty: Option<String>,
         pty_query: String,
         options: JsValue,
     ) -> core::result::Result<Self, JsValue> {
         Fault::throw((|| {
             let options = Options::new(options)?;
-            let given = |name: &str| options.get(name);
             // No cloud stands behind this client: a profile without a key, and no environment is read for it.
-            let provider = crate::options::object(&[("name", JsValue::from_str("server"))]);
-            let own = crate::options::object(&[
-                ("provider", provider.into()),
-                ("fetch", given("fetch")?),
-                ("logger", given("logger")?),
-                ("webSocket", given("webSocket")?),
-            ]);
+            let own = object(&[("provider", object(&[("name", JsValue::from_str("server"))]).into())]);
+            for name in ["fetch", "logger", "webSocket"] {
+                set(&own, name, &options.get(name)?);
+            }
             let client = Rc::new(Client::new(&Options::new(own.into())?)?);
-            let pty = pty.as_string().map(|url| (url, pty_query));
-            let (token, headers) = credentials(&options)?;
-            let timeout = timeout(&options)?;
-            Ok(Self(Rc::new(Server { client, base, query, pty, token, headers, timeout, target: None, routes_by_header: None })))
+            Ok(Self(Server::new(client, Urls { base, query, pty, pty_query }, &options, None)?))
         })())
     }
 
@@ -147,37 +141,14 @@ impl ServerCore {
             pty::attach(server, session, &Options::new(options)?).await
         })
     }
-
-    #[wasm_bindgen(js_name = withToken)]
-    pub fn with_token(&self, token: JsValue) -> core::result::Result<Self, JsValue> {
-        Fault::throw((|| {
-            let token =
-                if token.is_undefined() || token.is_null() { None } else { Some(checked_token(argument("token", &token)?)?) };
-            Ok(Self(Rc::new(self.0.with_token(token))))
-        })())
-    }
 }
 
 fn known(id: &str) -> Result<&'static Endpoint> {
     endpoint(id).ok_or_else(|| invalid(&["There is no endpoint ", id, "."]))
 }
 
-fn timeout(options: &Options) -> Result<Option<f64>> {
-    Ok(Some(options.millis("timeoutMs")?.unwrap_or(TIMEOUT)).filter(|ms| *ms > 0.0))
-}
-
 /// Names and values of headers.
 type Headers = Vec<(String, String)>;
-
-/// The token and the further headers.
-fn credentials(options: &Options) -> Result<(Option<String>, Headers)> {
-    let token = options.text("token")?.map(checked_token).transpose()?;
-    let headers: Headers = options.record("headers")?.unwrap_or_default().into_iter().collect();
-    if token.is_some() && headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization")) {
-        return Err(invalid(&["token and headers both name an authorization: give one of them."]));
-    }
-    Ok((token, headers))
-}
 
 /// # Errors
 /// E0001 for a token that no header can carry. It does not repeat the token.

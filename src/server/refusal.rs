@@ -49,8 +49,8 @@ impl Server {
     pub async fn explain(&self, endpoint: &str, fault: Fault) -> Fault {
         match fault {
             Fault::Answer(answer) if answer.gateway == Some(Gateway::Port) => nobody_listens().into(),
-            Fault::Answer(answer) => match &self.target {
-                Some(target) if answer.gateway.is_some() => Fault::Thrown(target.explain(Fault::Answer(answer)).await),
+            Fault::Answer(answer) => match &self.of {
+                Some((target, ..)) if answer.gateway.is_some() => Fault::Thrown(target.explain(Fault::Answer(answer)).await),
                 _ => refused(endpoint, &answer).into(),
             },
             fault => fault,

@@ -1,19 +1,20 @@
 //! The SandboxServer of a sandbox, and starting one in it.
 
-use super::{Server, ServerCore, credentials, timeout};
+use super::{Server, ServerCore, Urls};
 use crate::commands::{envs, open_process};
 use crate::error::{Fault, Result, Thrown, invalid};
 use crate::options::{CallOptions, Options, port};
 use crate::process::{Output, Piece, Process, kill_later};
 use crate::protocol::failure::Class;
 use crate::protocol::requests::Start;
-use crate::protocol::routing::{Form, decimal, form, url};
+use crate::protocol::routing::{decimal, url};
 use crate::sandbox::Sandbox;
 use crate::target::{Target, promise};
 use crate::transport::connect::Opening;
 use crate::transport::json::get;
 use crate::transport::limits::Limits;
 use js_sys::{JSON, Promise};
+use std::cell::RefCell;
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
@@ -42,6 +43,9 @@ const START_TIMEOUT: f64 = 30_000.0;
 /// The pause between two looks at the server's health, in ms.
 const LOOK_EVERY: f64 = 100.0;
 
+/// What lines of the launcher begin with.
+const LAUNCHER: &str = "agent-sandbox-server: ";
+
 /// Where a sandbox's server is.
 #[wasm_bindgen(skip_typescript)]
 pub struct ServerOrigin {
@@ -57,25 +61,14 @@ impl ServerOrigin {
         &self,
         base: String,
         query: String,
-        pty: String,
+        pty: Option<String>,
         pty_query: String,
         options: JsValue,
     ) -> core::result::Result<ServerCore, JsValue> {
         Fault::throw((|| {
-            let options = Options::new(options)?;
-            let (token, headers) = credentials(&options)?;
-            let by_header = form(&self.target.sandbox_url) == Form::Headers;
-            Ok(ServerCore(Rc::new(Server {
-                client: self.target.client.clone(),
-                base,
-                query,
-                pty: Some((pty, pty_query)),
-                token,
-                headers,
-                timeout: timeout(&options)?,
-                target: Some(self.target.clone()),
-                routes_by_header: by_header.then_some((self.port, self.pty_port)),
-            })))
+            let of = (self.target.clone(), self.port, self.pty_port);
+            let urls = Urls { base, query, pty, pty_query };
+            Ok(ServerCore(Server::new(self.target.client.clone(), urls, &Options::new(options)?, Some(of))?))
         })())
     }
 }
@@ -215,6 +208,8 @@ fn quoted(text: &str) -> String {
 
 /// Waits until the server answers.
 async fn until_healthy(process: &Rc<Process>, client: &JsValue, timeout: f64, limits: &Limits) -> Result<()> {
+    // What the launcher of a local sandbox says of itself. Whatever else is said may hold secrets of the policy or the commands file.
+    let said = RefCell::new(String::new());
     let looks = async {
         let clock = Limits::start(&CallOptions { signal: None, timeout: None })?;
         let started = crate::transport::runtime::now();
@@ -224,22 +219,26 @@ async fn until_healthy(process: &Rc<Process>, client: &JsValue, timeout: f64, li
             }
             clock.sleep(LOOK_EVERY).await?;
         }
-        let message = ["The server does not answer within ", &decimal(timeout as u64), " ms."].concat();
+        let message = ["The server does not answer within ", &decimal(timeout as u64), " ms", &said.borrow(), "."].concat();
         Err(not_started(&message, "Raise timeoutMs, or start it by hand to see what it says."))
     };
     let end = async {
         loop {
             match process.next_piece().await? {
-                // What it says may hold secrets of the policy or the commands file.
-                Some(Piece::Text(..) | Piece::Bytes(..)) => {}
+                Some(Piece::Text(_, text)) => {
+                    if let Some(words) = text.lines().filter_map(|line| line.strip_prefix(LAUNCHER)).next_back() {
+                        *said.borrow_mut() = [": ", words].concat();
+                    }
+                }
+                Some(Piece::Bytes(..)) => {}
                 Some(Piece::Exit(exit)) if exit.code == 127 => {
                     let suggestion = "Use a template that has agent-sandbox-server, or give the whole line in the option command.";
                     return Err(not_started("The sandbox has no agent-sandbox-server.", suggestion));
                 }
                 Some(Piece::Exit(exit)) => {
                     let code = decimal(exit.code.unsigned_abs().into());
-                    let message =
-                        ["The server ended at once with exit code ", if exit.code < 0 { "-" } else { "" }, &code, "."].concat();
+                    let sign = if exit.code < 0 { "-" } else { "" };
+                    let message = ["The server ended at once with exit code ", sign, &code, &said.borrow(), "."].concat();
                     return Err(not_started(
                         &message,
                         "Check policy, preset and commands with agent-sandbox-server check-config in the sandbox.",

@@ -43,7 +43,10 @@ export interface SandboxServerOptions {
 
 /** Options of {@link Sandbox.startServer}. */
 export interface StartServerOptions {
-  /** The HTTP port. Default 9000. */
+  /**
+   * The HTTP port. Default 9000. Pages need the default: the server answers no CORS, and gateways do for it on 9000 and 9001 alone, so in a page
+   * the health of a server on another port cannot be seen.
+   */
   port?: number | undefined;
   /** The port of terminals. Default 9001. */
   ptyPort?: number | undefined;
@@ -87,7 +90,8 @@ export interface Sandbox {
   /** A client of a SandboxServer on other ports or with a token. Makes no request. */
   serverAt(options?: SandboxServerOptions): ServerClient;
   /**
-   * Starts `agent-sandbox-server` in the sandbox and gives a client of it once it answers. It runs for as long as the sandbox does.
+   * Starts `agent-sandbox-server` in the sandbox and gives a client of it once it answers. It runs for as long as the sandbox does. A local
+   * platform makes the server when a sandbox first wants it: give that more time than the default.
    * @throws {SandboxConnectionError} E5001 when it ended at once or does not answer within `timeoutMs`
    */
   startServer(options?: StartServerOptions): Promise<ServerClient>;
@@ -494,7 +498,7 @@ export class ServerPty {
   list(options?: CallOptions): Promise<PtySessionInfo[]>;
   get(sessionId: string, options?: CallOptions): Promise<PtySessionInfo>;
   resize(sessionId: string, cols: number, rows: number, options?: CallOptions): Promise<PtySessionInfo>;
-  /** Ends a terminal. Takes three seconds for an idle shell. */
+  /** Ends a terminal, and this client's connections to it first. Takes three seconds for an idle shell. */
   delete(sessionId: string, options?: CallOptions): Promise<void>;
   /**
    * Attaches to a terminal over WebSocket; resolves when the server has confirmed. Two clients on one terminal share its output: each gets a
@@ -540,7 +544,7 @@ export class PtyConnection implements AsyncIterable<PtyMessage> {
    * @throws {CommandTimeoutError} E3001 when it does not appear within `timeoutMs` (default 10,000)
    */
   expect(text: string, timeoutMs?: number): Promise<string>;
-  /** Lets go; the shell goes on. */
+  /** Lets go; the shell goes on. Resolves when the server has read what was sent, after two seconds at most. */
   close(): Promise<void>;
   [Symbol.asyncIterator](): AsyncIterator<PtyMessage>;
   [Symbol.asyncDispose](): Promise<void>;

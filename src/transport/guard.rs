@@ -64,6 +64,12 @@ extern "C" {
     pub fn rung(this: &Bell) -> Promise;
 }
 
+impl Default for Bell {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 /// Why a wait ended without its value.
 #[derive(Debug)]
 pub enum Stop {

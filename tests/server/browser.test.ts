@@ -1,9 +1,12 @@
-// The browser's endpoints. The server answers one call after its start where Playwright is installed and 503 where it is not, so what
-// works is played by a scripted server, from the server's own answers.
-import { ServerAPIError, ServerClient } from "agent-sandbox-web";
-import { expect, test } from "vitest";
+// The browser's endpoints. The server answers one call after its start where Playwright is installed (quirk 28) and 503 where it is not. So
+// each endpoint is the first call of a fresh server once, with a real browser; that all fields are sent and read is seen with a scripted
+// server that gives the real one's answers.
+import { CommandTimeoutError, ServerAPIError, ServerClient } from "agent-sandbox-web";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { servePages } from "../support/pages.ts";
 import { scriptedServer } from "../support/scripted-server.ts";
 import { rejected } from "./support/failures.ts";
+import { withBrowser } from "./support/playwright.ts";
 import { startServer } from "./support/server.ts";
 
 type Call = (client: ServerClient) => Promise<unknown>;
@@ -105,4 +108,90 @@ test("the real server says 503 without Playwright, and no to local addresses", a
   }
   await rejected(client.browser.navigate("http://127.0.0.1/"), ServerAPIError, { statusCode: 403, errorCode: "url_denied" });
   await rejected(client.browser.navigate("file:///etc/passwd"), ServerAPIError, { statusCode: 400 });
+});
+
+describe("with a real browser", () => {
+  let browser: ReturnType<typeof withBrowser>;
+  // The first time, Playwright is downloaded.
+  beforeAll(() => {
+    browser = withBrowser();
+  }, 600_000);
+  afterAll(() => browser?.remove());
+
+  const png = [0x89, 0x50, 0x4e, 0x47];
+  const blank = { url: "about:blank", title: "" };
+
+  /** What is first called, what comes of it, what is called then. The browser begins with an empty page. */
+  const FIRST: [string, Call, (result: unknown) => void, Call][] = [
+    [
+      "screenshot",
+      ({ browser }) => browser.screenshot(),
+      (picture) => expect([...(picture as Uint8Array).slice(0, 4)]).toEqual(png),
+      ({ browser }) => browser.content(),
+    ],
+    [
+      "content",
+      ({ browser }) => browser.content("html"),
+      (page) => expect(page).toEqual({ ...blank, content: "<html><head></head><body></body></html>" }),
+      ({ browser }) => browser.screenshot(),
+    ],
+    [
+      "click",
+      ({ browser }) => browser.click("html", { timeoutMs: 20_000, requestTimeoutMs: 60_000 }),
+      (done) => expect(done).toEqual({ clicked: true, selector: "html" }),
+      ({ browser }) => browser.type("html", "x"),
+    ],
+    [
+      "type",
+      ({ browser }) => browser.type("html", "ü", { delayMs: 1 }),
+      (done) => expect(done).toEqual({ typed: true, selector: "html", text: "ü" }),
+      ({ browser }) => browser.click("html"),
+    ],
+    [
+      "evaluate",
+      ({ browser }) => browser.evaluate("[1 + 1, NaN, undefined, 'ü']", { requestTimeoutMs: 60_000 }),
+      (result) => expect(result).toEqual([2, Number.NaN, null, "ü"]),
+      ({ browser }) => browser.pdf(),
+    ],
+    [
+      "pdf",
+      ({ browser }) => browser.pdf({ landscape: true }),
+      (pdf) => expect(new TextDecoder().decode((pdf as Uint8Array).slice(0, 4))).toBe("%PDF"),
+      ({ browser }) => browser.evaluate("1"),
+    ],
+  ];
+
+  test.each(FIRST)("%s succeeds as the first call, and every other then fails", async (_, call, check, next) => {
+    await using server = await startServer(browser.options);
+    const client = server.client({ timeoutMs: 60_000 });
+    check(await call(client));
+    await rejected(next(client), ServerAPIError, { statusCode: 500, errorType: "TargetClosedError" });
+    expect(await client.browser.console()).toEqual([]);
+  });
+
+  test("navigate goes to a page, and console gives what it said", async () => {
+    const pages = await servePages({ texts: { "/": "<title>Seite</title><script>console.log('hallo')</script>" } });
+    await using server = await startServer(browser.options);
+    const client = server.client({ timeoutMs: 60_000 });
+    const url = `http://page.test:${new URL(pages.url).port}/`;
+    expect(await client.browser.navigate(url, { waitUntil: "load", requestTimeoutMs: 60_000 })).toEqual({
+      url,
+      title: "Seite",
+      status: 200,
+    });
+    expect((await client.browser.console())[0]).toMatchObject({ type: "log", text: "hallo" });
+    await rejected(client.browser.navigate(url), ServerAPIError, { statusCode: 500 });
+    await pages.close();
+  });
+
+  test("what is not there is an error of its own kind", async () => {
+    await using one = await startServer(browser.options);
+    await rejected(one.client().browser.click("#none", { timeoutMs: 100, requestTimeoutMs: 60_000 }), CommandTimeoutError, {
+      code: "E3001",
+    });
+    await using other = await startServer(browser.options);
+    await rejected(other.client().browser.screenshot({ selector: "#none", requestTimeoutMs: 60_000 }), ServerAPIError, {
+      statusCode: 404,
+    });
+  });
 });

@@ -149,6 +149,24 @@ describe("a paste of 1 MB", () => {
     }));
 });
 
+test("what was typed goes nowhere else when its terminal is deleted", async () => {
+  // The server writes on into the number of a descriptor that it has closed, which the next connection may have got.
+  const line = `${"x".repeat(98)}\n`;
+  for (let round = 0; round < 15; round += 1) {
+    const { sessionId, pid } = await client.pty.create({ envs: { PS1: "$ " } });
+    const terminal = await client.pty.connect(sessionId);
+    await terminal.send("stty -echo; sleep 600; true\n");
+    await terminal.expect("sleep 600");
+    await rejected(terminal.send(line.repeat(100), { timeoutMs: 1 }), PayloadTooLargeError);
+    await terminal.send("\u0003");
+    const closing = round % 2 === 0 ? terminal.close() : undefined;
+    await closing;
+    endNow(pid);
+    await client.pty.delete(sessionId);
+    expect(terminal.isConnected).toBe(false);
+  }
+});
+
 test("keys arrive in order", () =>
   withTerminal(async (terminal) => {
     const text = Array.from({ length: 300 }, (_, i) => String.fromCharCode(97 + (i % 26))).join("");

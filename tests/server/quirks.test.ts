@@ -1,17 +1,26 @@
 // What the real server does that a client would not expect. Each test is one of the numbered quirks of its wire reference, section 7.
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+// Two are not here: 28 (a browser works once) is in browser.test.ts, and 38 (the Python client's twins make a connection pool a call) is
+// nothing that the server does.
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
+  CommandNotFoundError,
   CommandTimeoutError,
   FileNotFoundError,
+  FilePolicyDeniedError,
   InvalidArgumentError,
+  PayloadTooLargeError,
+  PolicyDeniedError,
+  RateLimitedError,
+  RequestTimeoutError,
   SandboxConnectionError,
   ServerAPIError,
+  ServerAuthError,
   ServerClient,
 } from "agent-sandbox-web";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { collect, rejected } from "./support/failures.ts";
+import { collect, rejected, whole } from "./support/failures.ts";
 import { type RunningServer, startServer } from "./support/server.ts";
 
 let server: RunningServer;
@@ -85,6 +94,15 @@ test("10: a zip with a broken link is an error of the server", async () => {
   expect((await client.files.archive([at("links")])).size).toBeGreaterThan(0);
 });
 
+test("11: the most files of an archive are counted in directories alone", async () => {
+  const policy = { version: 1, endpoints: { files_archive: { limits: { max_files: 1 } } } };
+  await using limited = await startServer({ policy });
+  const files = ["a", "b"].map((name) => join(limited.base, "d", name));
+  for (const file of files) await limited.client().files.upload(file, "1");
+  expect((await limited.client().files.archive(files)).size).toBeGreaterThan(0);
+  await rejected(limited.client().files.archive([join(limited.base, "d")]), ServerAPIError, { statusCode: 400, errorCode: "" });
+});
+
 test("12, 13: output is text with LF, and an error where it is no text", async () => {
   expect((await client.process.shell("printf 'a\\r\\nb\\rc\\n'", inBase())).stdout).toBe("a\nb\nc\n");
   await rejected(client.process.shell("printf '\\377'", inBase()), ServerAPIError, {
@@ -131,6 +149,13 @@ test("20: output that was dropped is told", async () => {
   expect(output.events[0]?.seq).toBeGreaterThan(0);
 });
 
+test("21: following ends although a grandchild holds the output open", async () => {
+  const { pid } = await client.process.start("sh -c 'sleep 9 & echo p'", { ...inBase(), captureOutput: true });
+  const events = await collect(client.process.follow(pid, { pollMs: 200 }));
+  expect(events.map(({ data }) => data)).toEqual(["p\n"]);
+  expect(await client.process.wait(pid, { pollMs: 50 })).toBe(0);
+});
+
 test("22: a program that does not read holds the call, not the client", async () => {
   const { pid } = await client.process.start("sleep 2", { ...inBase(), stdin: true });
   const writing = client.process.sendStdin(pid, "x".repeat(200_000)).catch((error: unknown) => error);
@@ -156,6 +181,12 @@ test("24: the socket of a shell that has ended is closed from here", async () =>
   expect(terminal.isConnected).toBe(false);
 });
 
+test("25: a wrong token at a terminal opens the socket, and is an error all the same", async () => {
+  await using own = await startServer({ token: "right" });
+  const { sessionId } = await own.client().pty.create();
+  await rejected(own.client({ token: "wrong" }).pty.connect(sessionId), ServerAuthError, { code: "E9001", statusCode: 401 });
+});
+
 test("26: the terminal's address is not made up, and not taken from a wrong ws_url", async () => {
   const own = await startServer({ env: { ABX_PTY_PORT: "1" } });
   const made = await own.client().pty.create();
@@ -166,9 +197,30 @@ test("26: the terminal's address is not made up, and not taken from a wrong ws_u
   await rejected(new ServerClient("http://127.0.0.1:9400", { webSocket: WebSocket }).pty.connect("x"), InvalidArgumentError);
 });
 
+test("27: names of commands that no URL carries are refused here, others there", async () => {
+  for (const name of ["two words", "a/b", "..", ""]) await rejected(client.commands.run(name), InvalidArgumentError);
+  await rejected(client.commands.run("部署"), CommandNotFoundError, { commandName: "部署" });
+});
+
 test("29: a server without tokens takes any", async () => {
   const capabilities = await server.client({ token: "whatever" }).discover();
   expect(capabilities.identityId).toBe("anonymous");
+});
+
+test("30: the revision says nothing of groups switched by the environment; what may be called does", async () => {
+  await using plain = await startServer();
+  const [on, off] = [await client.discover(), await plain.client().discover()];
+  client.forgetDiscovery();
+  expect(on.revision).toBe(off.revision);
+  expect([on.can("code_run"), off.can("code_run")]).toEqual([true, false]);
+});
+
+test("31: calls that fail count as calls", async () => {
+  const policy = { version: 1, endpoints: { files_archive: { limits: { rate_per_minute: 2 } } } };
+  await using limited = await startServer({ policy });
+  const archive = () => limited.client().files.archive([join(limited.base, "none")]);
+  for (let call = 0; call < 2; call += 1) await rejected(archive(), FileNotFoundError);
+  await rejected(archive(), RateLimitedError, { code: "E9005", errorCode: "rate_limited" });
 });
 
 test("32: unknown routes and endpoints that are off are told apart", async () => {
@@ -178,11 +230,47 @@ test("32: unknown routes and endpoints that are off are told apart", async () =>
   await off.stop();
 });
 
+test("33: a check looks at paths and scopes, not at limits and lists", async () => {
+  const endpoints = {
+    files_upload_stream: { limits: { max_bytes: 1 }, params: { deny_extensions: [".exe"] } },
+    shell: { params: { deny_commands: ["rm"] } },
+  };
+  await using limited = await startServer({ policy: { version: 1, endpoints } });
+  const { files, process } = limited.client();
+  const path = join(limited.base, "a.exe");
+  for (const id of Object.keys(endpoints)) expect(await limited.client().check(id, { path })).toMatchObject({ allowed: true });
+  await rejected(files.upload(path, "1"), FilePolicyDeniedError, { errorCode: "extension_not_allowed" });
+  await rejected(files.upload(join(limited.base, "a"), "12"), PayloadTooLargeError, { statusCode: 413 });
+  await rejected(process.shell("rm x", { cwd: limited.base }), PolicyDeniedError, { errorCode: "command_not_allowed" });
+});
+
+test("34: a slow answer is waited for, or not", async () => {
+  await rejected(client.system.packages("pip", { requestTimeoutMs: 1 }), RequestTimeoutError, { code: "E5002" });
+  // The server gives up after ten seconds, which a busy machine takes.
+  const answer = await client.system.packages("npm").catch((error: unknown) => whole(error, CommandTimeoutError));
+  if (!(answer instanceof Error)) expect(answer.manager).toBe("npm");
+});
+
 test("35: a server without its terminals' port is well, and connecting says so", async () => {
   const off = await startServer({ preset: "hardened" });
   expect(await off.client().health()).toBe(true);
   await rejected(off.client().pty.connect("x"), SandboxConnectionError);
   await off.stop();
+});
+
+test("36: a command's own TimeoutError is told as a timeout", async () => {
+  await rejected(client.commands.run("fail", { kind: "time" }), CommandTimeoutError, { code: "E3001" });
+});
+
+test("37: what existed is made, ports have no process, and creation is the last change", async () => {
+  for (let time = 0; time < 2; time += 1) expect((await client.files.mkdir(at("twice"))).created).toBe(true);
+  expect((await client.system.ports()).every(({ pid }) => pid === undefined)).toBe(true);
+  writeFileSync(at("aged"), "1");
+  const created = async () => Number((await client.files.stat(at("aged"))).created);
+  const before = await created();
+  // Times have a grain; the mode alone changes.
+  do chmodSync(at("aged"), 0o600);
+  while ((await created()) <= before);
 });
 
 test("one request a connection: thirty calls at once are all answered", async () => {

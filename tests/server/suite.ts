@@ -65,8 +65,22 @@ export const tests: Record<string, (context: Context) => Promise<void>> = {
       ]);
       const again = await fails(sandbox.startServer());
       assert.isTrue(again instanceof sdk.SandboxConnectionError);
-      const other = await sandbox.startServer({ port: 9100, ptyPort: 9101, policy: "read-only", token: "secret", wait: false });
+      const other = await sandbox.startServer({ port: 9100, ptyPort: 9101, wait: false });
       assert.notEqual(other, server);
+    }),
+
+  "startServer takes a preset, a token, variables, and a whole command": (context) =>
+    withSandbox(context, async (sandbox) => {
+      const { sdk } = context;
+      const server = await sandbox.startServer({ policy: "read-only", token: "secret", envs: { GREETING: "hallo" } });
+      assert.equal((await server.discover()).preset, "read-only");
+      assert.deepEqual(await server.system.env(["GREETING"]), { GREETING: "hallo" });
+      assert.isTrue((await fails(server.process.shell("true"))) instanceof sdk.EndpointNotAvailableError);
+      assert.isTrue((await fails(sandbox.server.system.info())) instanceof sdk.ServerAuthError);
+      for (const { pid } of await sandbox.commands.list()) await sandbox.commands.kill(pid);
+      while (await server.health());
+      const again = await sandbox.startServer({ command: "exec agent-sandbox-server serve --preset locked" });
+      assert.equal((await again.discover()).preset, "locked");
     }),
 
   "a server with a token, a policy and limits says no in a way that can be read": (context) =>

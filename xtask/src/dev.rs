@@ -94,7 +94,6 @@ fn check_address(listen: SocketAddr) -> Result<()> {
 fn start(project: &Project, args: &Args) -> Result<Child> {
     let data_dir = args.data_dir.clone().unwrap_or_else(|| project.target().join("dev-data"));
     std::fs::create_dir_all(&data_dir).with_context(|| format!("creating {}", data_dir.display()))?;
-    prepare_server(project, &data_dir);
     let mut command = Command::new(project.platform_binary());
     command.args(["serve", "--json", "--listen", &args.listen.to_string(), "--data-dir"]);
     command.arg(&data_dir).arg("--console").arg(project.path("www/dist"));
@@ -104,15 +103,6 @@ fn start(project: &Project, args: &Args) -> Result<Child> {
     command.args(&args.platform);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).process_group(0);
     command.spawn().with_context(|| format!("cannot start `{}`", line(&command)))
-}
-
-/// Makes agent-sandbox-server available in the platform's sandboxes. It takes seconds, once; without a network the platform does without.
-fn prepare_server(project: &Project, data_dir: &std::path::Path) {
-    let mut command = Command::new(project.platform_binary());
-    command.args(["prepare", "--server-only", "--runtime-dir"]).arg(data_dir.join("runtime")).stdout(Stdio::null());
-    if !command.status().is_ok_and(|status| status.success()) {
-        say("    sandboxes will have no agent-sandbox-server: the message above says why");
-    }
 }
 
 /// Reads the one line by which the platform says that it serves. Its errors go to the terminal as they are.

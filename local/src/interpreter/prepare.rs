@@ -1,7 +1,7 @@
 //! The prepare role: makes the runtime of code cells ahead of its first use.
 
 use super::runtime::{self, Options};
-use crate::sandbox_server;
+use crate::sandbox_server::ServerFolder;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -29,13 +29,15 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let options = Options { pip_index: args.pip_index, ca_file: args.ca_file, deno: None };
     let mut progress = |line: &str| eprintln!("{line}");
     if args.server_only {
-        let environment = sandbox_server::ensure(&args.runtime_dir, &options, &mut progress)?;
-        writeln!(std::io::stdout(), "{}", environment.display())?;
+        let folder = ServerFolder::new(&args.runtime_dir)?;
+        folder.ensure(&options, &mut progress)?;
+        writeln!(std::io::stdout(), "{}", folder.launcher().display())?;
         return Ok(());
     }
     let runtime = runtime::ensure(&args.runtime_dir, &options, &mut progress)?;
     // Code cells work without it.
-    if let Err(error) = sandbox_server::ensure(&args.runtime_dir, &options, &mut progress) {
+    let server = ServerFolder::new(&args.runtime_dir).and_then(|folder| folder.ensure(&options, &mut progress));
+    if let Err(error) = server {
         eprintln!("agent-sandbox-server is not available in sandboxes: {error}");
     }
     writeln!(std::io::stdout(), "{}", runtime.python_env().display())?;

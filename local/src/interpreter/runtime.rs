@@ -38,21 +38,19 @@ pub struct Options {
 #[derive(Debug, thiserror::Error)]
 pub enum RuntimeError {
     /// The system's Python is missing or too old.
-    #[error("code cells need Python 3.11 or later at {SYSTEM_PYTHON}: apt-get install python3 python3-venv")]
+    #[error("Python 3.11 or later is needed at {SYSTEM_PYTHON}: apt-get install python3 python3-venv")]
     NoPython,
     /// Python cannot make virtual environments.
-    #[error("code cells need Python's venv module: apt-get install python3-venv")]
+    #[error("Python's venv module is needed: apt-get install python3-venv")]
     NoVenv,
     /// pip failed.
-    #[error(
-        "the packages of code cells could not be installed: {reason}. Is the package index reachable? --pip-index and --ca-file set it"
-    )]
+    #[error("Python packages could not be installed: {reason}. Is the package index reachable? --pip-index and --ca-file set it")]
     Pip {
         /// pip's own last words, without addresses that may hold secrets.
         reason: String,
     },
     /// A program that makes the environment could not be run, or a file not be written.
-    #[error("the runtime of code cells could not be made in {}: {source}", folder.display())]
+    #[error("the folder {} could not be filled: {source}", folder.display())]
     Io {
         /// Where.
         folder: PathBuf,

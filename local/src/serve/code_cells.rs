@@ -1,11 +1,13 @@
-//! The runtime of code cells, made by a process of its own when the first sandbox needs it.
+//! What sandboxes use of the host, made by processes of their own when it is first needed: the runtime of code cells, and
+//! `agent-sandbox-server`.
 
 use super::error::ApiError;
 use super::keys::lock;
+use super::server_setup::make_when_wanted;
 use super::walls::{Step, TOOL_PATH, Walls, prepare};
 use crate::handover::{INTERPRETER_PORT, InterpreterConfig};
 use crate::interpreter::runtime::{Bind, Layout, Options, Runtime};
-use crate::sandbox_server;
+use crate::sandbox_server::ServerFolder;
 use anyhow::Context;
 use http::StatusCode;
 use std::path::PathBuf;
@@ -28,6 +30,8 @@ struct Inner {
     folder: PathBuf,
     options: Options,
     runtime: OnceCell<Runtime>,
+    /// Where `agent-sandbox-server` is or will be; `None` where it cannot be.
+    server: OnceCell<Option<ServerFolder>>,
     progress: Mutex<String>,
     stopping: CancellationToken,
 }
@@ -50,6 +54,7 @@ impl CodeCells {
             folder,
             options,
             runtime: OnceCell::new(),
+            server: OnceCell::new(),
             progress: Mutex::default(),
             stopping: CancellationToken::new(),
         }))
@@ -86,18 +91,52 @@ impl CodeCells {
         Ok(Equipment { binds, variables, interpreter: Some(InterpreterConfig { port, arguments }) })
     }
 
-    /// Adds what a sandbox needs to have `agent-sandbox-server`, which is made together with the runtime of code cells.
-    pub fn add_server(&self, walls: &Walls, equipment: &mut Equipment) {
-        let Some(environment) = sandbox_server::find(&self.0.folder) else { return };
+    /// Adds what a sandbox needs to have `agent-sandbox-server`. It is made when the first one starts it.
+    pub async fn add_server(&self, walls: &Walls, equipment: &mut Equipment) {
+        let folder = self.0.server.get_or_init(|| async {
+            let runtime = self.0.folder.clone();
+            let furnished = tokio::task::spawn_blocking(move || {
+                let folder = ServerFolder::new(&runtime)?;
+                folder.furnish().map(|()| folder)
+            });
+            match furnished.await {
+                Ok(Ok(folder)) => {
+                    self.watch(folder.clone());
+                    Some(folder)
+                }
+                Ok(Err(error)) => {
+                    tracing::warn!("sandboxes have no agent-sandbox-server: {error}");
+                    None
+                }
+                Err(_) => None,
+            }
+        });
+        let Some(folder) = folder.await else { return };
         let programs = match walls {
             Walls::Bwrap(_) => {
-                let (bind, programs) = sandbox_server::inside_walls(&environment);
+                let (bind, programs) = folder.inside_walls();
                 equipment.binds.push(bind);
                 programs
             }
-            Walls::None => sandbox_server::without_walls(&environment),
+            Walls::None => folder.without_walls(),
         };
         equipment.variables.push(("PATH".to_owned(), format!("{TOOL_PATH}:{}", programs.display())));
+    }
+
+    /// Waits, beside everything else, for the first sandbox that wants the server.
+    fn watch(&self, folder: ServerFolder) {
+        let inner = Arc::clone(&self.0);
+        tokio::spawn(async move {
+            let make = || async {
+                inner.prepare(&["--server-only"], |line| folder.say(line)).await.map(|_| ()).context("it cannot be set up")
+            };
+            match inner.stopping.run_until_cancelled(make_when_wanted(&folder, make)).await {
+                Some(Err(error)) => tracing::warn!("agent-sandbox-server must be made by the role prepare: {error}"),
+                Some(Ok(())) => {}
+                None if folder.is_complete() => {}
+                None => folder.give_up("the platform that was to set it up has stopped"),
+            }
+        });
     }
 
     /// Ends a set-up that is under way.
@@ -116,9 +155,9 @@ impl CodeCells {
 
 impl Inner {
     /// The prepare role, which ends with the platform.
-    fn command(&self) -> anyhow::Result<Command> {
+    fn command(&self, arguments: &[&str]) -> anyhow::Result<Command> {
         let mut command = Command::new(std::env::current_exe().context("cannot find the platform's own program")?);
-        command.arg("prepare").arg("--runtime-dir").arg(&self.folder);
+        command.arg("prepare").arg("--runtime-dir").arg(&self.folder).args(arguments);
         if let Some(index) = &self.options.pip_index {
             // Addresses may hold passwords, and arguments can be read by others.
             command.env("PIP_INDEX_URL", index);
@@ -131,23 +170,33 @@ impl Inner {
         Ok(command)
     }
 
-    async fn make(&self) -> anyhow::Result<Runtime> {
-        let mut child = self.command()?.spawn().context("cannot start the set-up of code cells")?;
+    /// Runs the prepare role, hands on what it says, and gives the folder that it made. An error holds what it said was wrong.
+    async fn prepare(&self, arguments: &[&str], mut said: impl FnMut(&str)) -> anyhow::Result<PathBuf> {
+        let mut child = self.command(arguments)?.spawn().context("cannot start the set-up")?;
         let stdout = child.stdout.take();
-        let mut last = String::new();
+        let mut wrong = String::new();
         if let Some(stderr) = child.stderr.take() {
             let mut lines = BufReader::new(stderr).lines();
             while let Ok(Some(line)) = lines.next_line().await {
                 tracing::info!("{line}");
-                lock(&self.progress).clone_from(&line);
-                last = line;
+                said(&line);
+                // A backtrace may follow.
+                if let Some(error) = line.strip_prefix("Error: ") {
+                    error.clone_into(&mut wrong);
+                }
             }
         }
         let mut folder = String::new();
         if let Some(mut stdout) = stdout {
             stdout.read_to_string(&mut folder).await?;
         }
-        anyhow::ensure!(child.wait().await?.success(), "code cells cannot be set up: {last}");
-        Ok(Runtime::new(PathBuf::from(folder.trim_end()), self.options.clone()))
+        anyhow::ensure!(child.wait().await?.success(), "{wrong}");
+        Ok(PathBuf::from(folder.trim_end()))
+    }
+
+    async fn make(&self) -> anyhow::Result<Runtime> {
+        let said = |line: &str| line.clone_into(&mut lock(&self.progress));
+        let folder = self.prepare(&[], said).await.context("code cells cannot be set up")?;
+        Ok(Runtime::new(folder, self.options.clone()))
     }
 }

@@ -12,6 +12,7 @@ mod listen;
 mod platform;
 mod route;
 mod sandbox;
+mod server_setup;
 mod template;
 mod walls;
 

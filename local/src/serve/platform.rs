@@ -55,7 +55,7 @@ impl Platform {
     async fn build(self: Arc<Self>, wish: Wish) -> Result<Arc<Sandbox>, ApiError> {
         let mut equipment =
             if wish.template.interpreter { self.code_cells.equip(&self.walls).await? } else { Equipment::default() };
-        self.code_cells.add_server(&self.walls, &mut equipment);
+        self.code_cells.add_server(&self.walls, &mut equipment).await;
         let id = keys::sandbox_id();
         let owner = self.walls.owner();
         let folders = self.data.create(&id, owner)?;

@@ -5,7 +5,7 @@ import { camel } from "./answers.js";
 import { capabilitiesOf } from "./capabilities.js";
 import { ServerFiles } from "./files.js";
 import { ServerBrowser, ServerCommands, ServerDevtools, ServerSystem } from "./groups.js";
-import { ENDPOINT_METHODS, fields, Link, usedBy } from "./link.js";
+import { define, ENDPOINT_METHODS, fields, Link } from "./link.js";
 import { ServerProcesses } from "./processes.js";
 import { ServerPty } from "./terminals.js";
 
@@ -134,7 +134,7 @@ export class ServerClient {
   }
 
   async close() {
-    this.#link.closeAll();
+    await this.#link.closeAll();
   }
 
   [asyncDispose]() {
@@ -142,9 +142,7 @@ export class ServerClient {
   }
 }
 
-usedBy("health", "health");
-usedBy("capabilities", "discover");
-usedBy("capabilities_check", "check");
+define(ServerClient, "", { health: "health", discover: "capabilities", check: "capabilities_check" });
 for (const methods of Object.values(ENDPOINT_METHODS)) Object.freeze(methods);
 Object.freeze(ENDPOINT_METHODS);
 

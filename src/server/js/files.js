@@ -1,7 +1,7 @@
 // Files through the server.
 import { makeError } from "../../js/errors.js";
 import { camel, withDates } from "./answers.js";
-import { define, fields, Group, linkOf, usedBy } from "./link.js";
+import { define, fields, Group, linkOf } from "./link.js";
 
 const asWritten = ({ path, bytes }) => ({ path, size: bytes });
 
@@ -75,7 +75,7 @@ export class ServerFiles extends Group {
   }
 }
 
-define(ServerFiles, "files", {
+define(ServerFiles, "files.", {
   list: ["files_list", ["path"], (answer) => (answer.entries ?? []).map(withDates)],
   stat: ["files_stat", ["path"], withDates],
   mkdir: ["files_mkdir", ["path"], camel],
@@ -88,11 +88,14 @@ define(ServerFiles, "files", {
     ({ content_base64, format, bytes }) => ({ data: content_base64, format, size: bytes }),
   ],
   download: ["files_download_stream", ["path"], (answer) => answer.content_base64],
+  exists: "files_stat",
+  watch: "files_watch",
+  watchFor: "files_watch",
+  upload: "files_upload_stream",
+  uploadFile: "files_upload_stream",
+  readText: "files_download_stream",
+  downloadFile: "files_download_stream",
 });
-usedBy("files_stat", "files.exists");
-for (const name of ["watch", "watchFor"]) usedBy("files_watch", `files.${name}`);
-for (const name of ["upload", "uploadFile"]) usedBy("files_upload_stream", `files.${name}`);
-for (const name of ["readText", "downloadFile"]) usedBy("files_download_stream", `files.${name}`);
 
 async function bytesOf(data) {
   if (typeof data === "string") return new TextEncoder().encode(data);

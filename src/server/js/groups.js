@@ -1,10 +1,10 @@
 // The groups whose methods are one call each.
 import { camel } from "./answers.js";
-import { define, fields, Group, linkOf, usedBy } from "./link.js";
+import { define, fields, Group, linkOf } from "./link.js";
 
 export class ServerSystem extends Group {}
 
-define(ServerSystem, "system", {
+define(ServerSystem, "system.", {
   info: ["system_info", [], camel],
   metrics: ["system_metrics", [], camel],
   env: ["env_get", ["names"], (answer) => answer.variables ?? {}],
@@ -15,7 +15,7 @@ define(ServerSystem, "system", {
 
 export class ServerDevtools extends Group {}
 
-define(ServerDevtools, "devtools", {
+define(ServerDevtools, "devtools.", {
   runCode: ["code_run", ["code", "language"], camel],
   gitStatus: ["git_status", ["path"], camel],
   gitDiff: ["git_diff", ["path"], camel],
@@ -23,7 +23,7 @@ define(ServerDevtools, "devtools", {
 
 export class ServerBrowser extends Group {}
 
-define(ServerBrowser, "browser", {
+define(ServerBrowser, "browser.", {
   navigate: ["browser_navigate", ["url"], camel],
   screenshot: ["browser_screenshot", [], (answer) => answer.image_base64],
   content: ["browser_content", ["type"], camel],
@@ -46,7 +46,7 @@ export class ServerCommands extends Group {
   }
 }
 
-define(ServerCommands, "commands", {
+define(ServerCommands, "commands.", {
   list: ["list_commands", [], (answer) => camel(answer.commands ?? [])],
+  run: "run_command",
 });
-usedBy("run_command", "commands.run");

@@ -16,6 +16,7 @@ export class Link {
   #make;
   #core;
   #open = new Set();
+  #attached = new Set();
 
   /** `make` gives the core for a class of cores. */
   constructor(make) {
@@ -38,8 +39,18 @@ export class Link {
     this.capabilities?.require("pty_connect");
     const connection = await (await this.core()).attach(sessionId, options);
     const release = this.track(() => connection.close());
-    connection.closed.then(release);
+    this.#attached.add(connection);
+    connection.closed.then(() => {
+      release();
+      this.#attached.delete(connection);
+    });
     return connection;
+  }
+
+  /** Lets go of a terminal wherever this client is attached to it. */
+  async detach(sessionId) {
+    const attached = [...this.#attached].filter((connection) => connection.sessionId === sessionId);
+    await Promise.all(attached.map((connection) => connection.close()));
   }
 
   /** A stream of an endpoint's events, which opens with the first step. */
@@ -91,8 +102,9 @@ export class Link {
     return () => this.#open.delete(close);
   }
 
-  closeAll() {
-    for (const close of [...this.#open]) close();
+  /** Ends what is open, and resolves when terminals know. */
+  async closeAll() {
+    await Promise.all([...this.#open].map((close) => close()));
   }
 }
 
@@ -125,17 +137,16 @@ export function fields(options, named) {
 /** Every endpoint's id with the methods that use it. */
 export const ENDPOINT_METHODS = {};
 
-export function usedBy(id, method) {
-  ENDPOINT_METHODS[id] ??= [];
-  ENDPOINT_METHODS[id].push(method);
-}
-
 /**
  * Gives a class its methods. A row holds the endpoint, the names of the arguments in front of the options, and what becomes of the answer.
+ * Where the class has the method itself, the row is the endpoint alone.
  */
 export function define(Class, group, rows) {
-  for (const [name, [id, names, shape]] of Object.entries(rows)) {
-    usedBy(id, `${group}.${name}`);
+  for (const [name, row] of Object.entries(rows)) {
+    const [id, names, shape] = typeof row === "string" ? [row] : row;
+    ENDPOINT_METHODS[id] ??= [];
+    ENDPOINT_METHODS[id].push(group + name);
+    if (!shape) continue;
     const value = async function (...args) {
       const named = Object.fromEntries(names.map((field, at) => [field, args[at]]));
       return shape(await linkOf(this).call(id, fields(args[names.length], named)));

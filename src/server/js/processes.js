@@ -1,7 +1,7 @@
 // Commands and background processes through the server.
 import { makeError } from "../../js/errors.js";
 import { camel } from "./answers.js";
-import { define, fields, Group, linked, linkOf, pause, usedBy } from "./link.js";
+import { define, fields, Group, linked, linkOf, pause } from "./link.js";
 
 const POLL_OUTPUT = 5000;
 const POLL_STATE = 1000;
@@ -104,19 +104,22 @@ export class ServerProcesses extends Group {
   }
 }
 
-define(ServerProcesses, "process", {
+define(ServerProcesses, "process.", {
   shell: ["shell", ["command"], (answer) => ({ truncated: false, ...camel(answer) })],
   list: ["process_list", [], (answer) => camel(answer.processes ?? [])],
   get: ["process_detail", ["pid"], camel],
   sendStdin: ["process_stdin", ["pid", "data"], camel],
   output: ["process_output", ["pid"], camel],
+  shellStream: "shell_stream",
+  runStream: "shell_stream",
+  start: "process_start",
+  wait: "process_detail",
+  signal: "process_signal",
+  terminate: "process_signal",
+  kill: "process_signal",
+  closeStdin: "process_stdin",
+  follow: "process_output",
 });
-for (const name of ["shellStream", "runStream"]) usedBy("shell_stream", `process.${name}`);
-usedBy("process_start", "process.start");
-usedBy("process_detail", "process.wait");
-for (const name of ["signal", "terminate", "kill"]) usedBy("process_signal", `process.${name}`);
-usedBy("process_stdin", "process.closeStdin");
-usedBy("process_output", "process.follow");
 
 /** What a stream said went wrong. */
 function streamError(error) {

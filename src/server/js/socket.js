@@ -3,81 +3,87 @@ import { runtimeKind } from "../../js/runtime.js";
 
 const SERVER_RUNTIME = 1;
 
+/** How long a close waits for the server to confirm it, in ms. */
+const CLOSE_WAIT = 2000;
+
+/** What WebSocket calls an open connection. */
+const OPEN = 1;
+
 /**
  * Opens a socket; undefined where there is no constructor, null when it could not be made. Runtimes on servers send headers with it,
  * browsers and edge workers cannot: there the token goes into the URL.
  */
-export function openSocket(own, url, headers, token) {
+export function openSocket(own, url, headers, token, onText, onClose) {
   const Socket = own ?? globalThis.WebSocket;
   if (Socket === undefined) return undefined;
+  const open = (...args) => new Connection(new Socket(...args), onText, onClose);
   if (runtimeKind() === SERVER_RUNTIME && Object.keys(headers).length > 0) {
     try {
-      return new Adapter(new Socket(url, { headers }));
+      return open(url, { headers });
     } catch {
       // A constructor that knows protocols as second argument and nothing else.
     }
   }
   try {
-    return new Adapter(new Socket(token === undefined ? url : `${url}&token=${encodeURIComponent(token)}`));
+    return open(token === undefined ? url : `${url}&token=${encodeURIComponent(token)}`);
   } catch {
     return null;
   }
 }
 
-/** What Rust needs of a socket, the same for every maker: messages are text or an ArrayBuffer, and closing never throws. */
-class Adapter {
+/** What Rust needs of a socket, the same for every maker: messages are text, nothing throws, and nothing comes after `close`. */
+class Connection {
   #socket;
-  #listeners = [];
+  #onText;
+  #onClose;
+  #closed;
 
-  constructor(socket) {
+  constructor(socket, onText, onClose) {
     this.#socket = socket;
+    this.#onText = onText;
+    this.#onClose = onClose;
+    socket.binaryType = "arraybuffer";
+    this.#closed = new Promise((resolve) => {
+      socket.addEventListener("close", ({ code, reason }) => {
+        resolve();
+        this.#onClose?.(code ?? 1006, String(reason ?? ""));
+      });
+    });
+    socket.addEventListener("message", ({ data }) => {
+      if (typeof data === "string") this.#onText?.(data);
+      else if (data instanceof ArrayBuffer || ArrayBuffer.isView(data)) this.#onText?.(new TextDecoder().decode(data));
+      // Anything else is no message of this protocol, and its bytes would come too late to keep the order.
+      else this.#end();
+    });
+    // The close that follows says why; makers exist that throw an error event without a listener.
+    socket.addEventListener("error", () => {});
   }
 
-  get readyState() {
-    return this.#socket.readyState;
+  send(text) {
+    try {
+      if (this.#socket.readyState !== OPEN) return false;
+      this.#socket.send(text);
+      return true;
+    } catch {
+      return false;
+    }
   }
 
-  set binaryType(type) {
-    this.#socket.binaryType = type;
+  /** Resolves when the server has confirmed, and with it read what was sent before, or after a while. */
+  async close() {
+    this.#onText = this.#onClose = undefined;
+    this.#end();
+    let timer;
+    const passed = new Promise((resolve) => {
+      timer = setTimeout(resolve, CLOSE_WAIT);
+    });
+    await Promise.race([this.#closed, passed]);
+    clearTimeout(timer);
   }
 
-  send(message) {
-    this.#socket.send(message);
-  }
-
-  close() {
+  #end() {
     try {
       this.#socket.close();
     } catch {}
-  }
-
-  addEventListener(type, listener) {
-    const wrapped = (event) => {
-      if (type !== "message")
-        return listener(
-          type === "close"
-            ? { code: event.code ?? 1006, reason: String(event.reason ?? ""), wasClean: event.wasClean === true }
-            : event,
-        );
-      const { data } = event;
-      if (typeof data === "string" || data instanceof ArrayBuffer) listener({ data });
-      else if (ArrayBuffer.isView(data))
-        listener({ data: Uint8Array.from(new Uint8Array(data.buffer, data.byteOffset, data.byteLength)).buffer });
-      // Anything else is no message of this protocol, and its bytes would come too late to keep the order.
-      else this.close();
-    };
-    this.#listeners.push([type, wrapped]);
-    this.#socket.addEventListener(type, wrapped);
-  }
-
-  removeEventListener() {
-    for (const [type, listener] of this.#listeners) this.#socket.removeEventListener(type, listener);
-    this.#listeners = [];
-    // What still comes while it closes must find somebody: makers exist that throw an error event without a listener.
-    this.#socket.addEventListener("error", () => {});
-  }
-
-  dispatchEvent() {
-    return true;
   }
 }

@@ -2,28 +2,39 @@
 import { makeError } from "../../js/errors.js";
 import { disposable, makeStream } from "../../js/stream.js";
 import { camel } from "./answers.js";
-import { define, Group, linkOf, usedBy } from "./link.js";
+import { define, fields, Group, linkOf, pause } from "./link.js";
 
 export class ServerPty extends Group {
   connect(sessionId, options) {
     return linkOf(this).attach(sessionId, options);
   }
+
+  async delete(sessionId, options) {
+    const link = linkOf(this);
+    link.capabilities?.require("pty_delete_session");
+    // The server forgets that the terminal's descriptor is closed: what is still typed goes into whichever connection gets its number.
+    await link.detach(sessionId);
+    await link.call("pty_delete_session", fields(options, { sessionId }));
+  }
 }
 
-define(ServerPty, "pty", {
+define(ServerPty, "pty.", {
   create: ["pty_create_session", [], camel],
   list: ["pty_list_sessions", [], (answer) => camel(answer.sessions ?? [])],
   get: ["pty_detail", ["sessionId"], camel],
   resize: ["pty_resize", ["sessionId", "cols", "rows"], camel],
-  delete: ["pty_delete_session", ["sessionId"], () => undefined],
+  delete: "pty_delete_session",
+  connect: "pty_connect",
 });
-usedBy("pty_connect", "pty.connect");
 
 /** What programs need to know of the terminal, unless the caller says otherwise. */
 const TERMINAL_ENVS = { TERM: "xterm-256color", LANG: "C.UTF-8", LC_ALL: "C.UTF-8" };
 
-/** How much unread output is held, in characters, before the connection has to hold it. */
+/** How much unread output is held, in bytes, before the connection has to hold it. */
 const HELD = 256 * 1024;
+
+/** How long the end of a shell that was killed is waited for, in ms. */
+const KILL_WAIT = 2000;
 
 /** Opens a terminal of a server with the interface of `TerminalSession`. */
 export async function openTerminal(client, options) {
@@ -59,6 +70,7 @@ class ServerTerminal {
   #owned;
   #output = [];
   #held = 0;
+  #killed = false;
   #end;
   #closed;
   #resolveClosed;
@@ -83,9 +95,9 @@ class ServerTerminal {
         this.#output.push(bytes);
         this.#held += bytes.length;
         this.#wake();
-        while (this.#held >= HELD && !this.#end) await this.#woken();
+        while (this.#held >= HELD && !this.#end && !this.#killed) await this.#woken();
       }
-      this.#finish({ reason: "exited" });
+      this.#finish({ reason: this.#killed ? "killed" : "exited" });
     } catch (error) {
       this.#finish({ reason: "lost", error });
     }
@@ -182,11 +194,18 @@ class ServerTerminal {
 
   async detach() {
     this.#finish({ reason: "detached" });
+    await this.#connection.close();
   }
 
   async kill() {
-    if (this.#end) return false;
+    if (this.#end || this.#killed) return false;
     await this.#connection.signal("SIGKILL");
+    this.#killed = true;
+    this.#wake();
+    // When its end has come back, nothing is on its way into the terminal any more, nor out of it.
+    const waited = new AbortController();
+    await Promise.race([this.#closed, pause(KILL_WAIT, waited.signal)]);
+    waited.abort();
     this.#finish({ reason: "killed" });
     try {
       await this.#server.pty.delete(this.sessionId);

@@ -20,6 +20,8 @@ export interface ServerOptions {
   /** Groups that are off unless named. */
   groups?: string[];
   env?: Record<string, string>;
+  /** The folder with its program. Default: that of an environment without Playwright. */
+  programs?: string;
   /** Whether the port for terminals is waited for. Default: unless a preset closes it. */
   terminals?: boolean;
 }
@@ -39,14 +41,17 @@ export interface RunningServer extends AsyncDisposable {
 /** Starts a server on free ports of the loopback interface and resolves when it serves. */
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "sandbox-server-")));
+  // What shells read on starting must not depend on whose machine this is.
+  const home = mkdtempSync(join(tmpdir(), "sandbox-server-home-"));
   const [port, ptyPort] = [await freePort(), await freePort()];
   const args = ["serve", "--host", "127.0.0.1", "--port", port, "--pty-port", ptyPort, "--base-dir", base, "--commands", commands];
   if (options.preset) args.push("--preset", options.preset);
-  const child = spawn(join(pythonPrograms(), "agent-sandbox-server"), args.map(String), {
+  const child = spawn(join(options.programs ?? pythonPrograms(), "agent-sandbox-server"), args.map(String), {
     cwd: base,
     stdio: ["ignore", "ignore", "pipe"],
     env: {
       ...process.env,
+      HOME: home,
       ABX_PTY_PORT: String(ptyPort),
       ...(options.policy ? { ABX_SERVER_POLICY: JSON.stringify(options.policy) } : {}),
       ...(options.token ? { ABX_SERVER_TOKEN: options.token } : {}),
@@ -62,7 +67,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
       child.kill(signal);
       await ended;
     }
-    rmSync(base, { recursive: true, force: true, maxRetries: 5 });
+    for (const folder of [base, home]) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   };
   const url = `http://127.0.0.1:${port}`;
   const ptyUrl = `ws://127.0.0.1:${ptyPort}`;

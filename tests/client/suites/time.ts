@@ -157,8 +157,10 @@ export const time = suite("time", (test) => {
       const { controller, listeners } = countedSignal();
       const reason = "a reason may be anything";
       const body = new Body([name === "a command" ? start() : Uint8Array.of(1)], "stay");
-      setTimeout(() => controller.abort(reason), 30);
-      assert.equal(await caught(call(context, controller.signal, () => body)), reason);
+      const running = caught(call(context, controller.signal, () => body));
+      await eventually(() => body.pulls > 1, "a wait for more than the first chunk");
+      controller.abort(reason);
+      assert.equal(await running, reason);
       await body.left;
       assert.isAtMost(body.cancels, 1);
       await eventually(() => listeners() === 0, "no listener left");

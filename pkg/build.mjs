@@ -33,7 +33,7 @@ for (const { name } of sources) {
 }
 
 // One declaration file for every entry. The reference is for consumers with a `lib` older than Symbol.asyncDispose.
-const types = ["types.d.ts", "code.d.ts", "server/types.d.ts"]
+const types = ["types.d.ts", "code.d.ts", "server/types.d.ts", "server/groups.d.ts"]
   .map((name) => readFileSync(here(`../src/${name}`), "utf8"))
   .join("\n");
 writeFileSync(here("dist/index.d.ts"), `/// <reference lib="esnext.disposable" />\n${types}`);

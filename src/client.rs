@@ -2,10 +2,11 @@
 
 use crate::error::{Fault, Result, Thrown, invalid};
 use crate::options::{CallOptions, Options, REQUEST_TIMEOUT, set_text};
+use crate::protocol::control::Clouds;
 use crate::protocol::failure::Class;
-use crate::protocol::routing::host;
+use crate::protocol::routing::{host, split_at};
 use crate::transport::guard::Guard;
-use crate::transport::runtime::{environment, is_browser};
+use crate::transport::runtime::{environment, is_browser, proxy_fetch};
 use js_sys::{Function, Object, Promise};
 use std::cell::Cell;
 use wasm_bindgen::{JsCast, JsValue};
@@ -26,13 +27,37 @@ impl Codec {
     }
 }
 
-/// A cloud that is known by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Known {
-    E2b,
-    AgentBox,
-    Alibaba,
+/// What is known of a cloud.
+struct Known {
+    name: &'static str,
+    cloud: Clouds,
+    domain: &'static str,
+    /// Of the routing headers.
+    prefix: &'static str,
+    /// In front of the names of workload tokens.
+    placeholder: &'static str,
+    variables: &'static [Option<&'static str>; 7],
 }
+
+static KNOWN: [Known; 3] = [
+    Known { name: "e2b", cloud: Clouds::E2B, domain: "e2b.app", prefix: "E2b", placeholder: "e2b", variables: &E2B },
+    Known {
+        name: "agentbox",
+        cloud: Clouds::AGENTBOX,
+        domain: "agentbox-runtime.ru",
+        prefix: "Agentbox",
+        placeholder: "agentbox",
+        variables: &AGENTBOX,
+    },
+    Known {
+        name: "alibaba",
+        cloud: Clouds::ALIBABA,
+        domain: "cn-hangzhou.e2b.fc.aliyuncs.com",
+        prefix: "E2b",
+        placeholder: "e2b",
+        variables: &ALIBABA,
+    },
+];
 
 /// The API key, or where it comes from.
 enum Key {
@@ -45,8 +70,10 @@ enum Key {
 pub struct Client {
     /// The provider as it was given, for handing over.
     pub provider: JsValue,
-    /// `None` for a profile of the caller's own.
-    pub known: Option<Known>,
+    /// Whose calls and options it has.
+    pub cloud: Clouds,
+    /// Its name, for messages.
+    name: String,
     pub domain: String,
     pub api_url: String,
     /// As given; `None` for the domain's own hosts, and without a domain (empty) it is not known where sandboxes are.
@@ -55,6 +82,8 @@ pub struct Client {
     pub traffic_header: String,
     pub codec: Cell<Codec>,
     pub signed_urls: bool,
+    /// In front of the names of workload tokens.
+    pub placeholder: String,
     /// `undefined` for none.
     pub logger: JsValue,
     /// A constructor to use instead of the runtime's own.
@@ -67,7 +96,7 @@ pub struct Client {
     key_variable: &'static str,
     checks_key: bool,
     api_headers: Vec<(String, String)>,
-    /// The caller's own `fetch`; `undefined` for the runtime's.
+    /// The caller's own `fetch`, or one through a proxy; `undefined` for the runtime's.
     pub fetch: JsValue,
 }
 
@@ -81,45 +110,55 @@ impl Client {
             }
         }
         let provider = options.get("provider")?;
-        let (known, profile) = match provider.as_string().as_deref() {
-            None if provider.is_undefined() => (Some(Known::E2b), Options::new(JsValue::UNDEFINED)?),
-            None if provider.is_object() => (None, Options::new(provider.clone())?),
-            Some("e2b") => (Some(Known::E2b), Options::new(JsValue::UNDEFINED)?),
-            Some("agentbox") => (Some(Known::AgentBox), Options::new(JsValue::UNDEFINED)?),
-            Some("alibaba") => (Some(Known::Alibaba), Options::new(JsValue::UNDEFINED)?),
-            _ => return Err(invalid(&["provider must be \"e2b\", \"agentbox\", \"alibaba\" or a profile."])),
-        };
-        let (default_domain, prefix, variables) = match known {
-            Some(Known::AgentBox) => ("agentbox-runtime.ru", "Agentbox", &AGENTBOX),
-            Some(Known::Alibaba) => ("cn-hangzhou.e2b.fc.aliyuncs.com", "E2b", &ALIBABA),
-            _ => ("e2b.app", "E2b", &E2B),
+        let (known, profile) = match provider.as_string() {
+            None if provider.is_undefined() => (&KNOWN[0], None),
+            None => {
+                let profile = options.object("provider")?.map(|profile| Options::new(profile.into())).transpose()?;
+                let like = profile.as_ref().map(|profile| profile.text("like")).transpose()?.flatten();
+                (known_as("provider.like", like.as_deref().unwrap_or("e2b"))?, profile)
+            }
+            Some(name) => (known_as("provider", &name)?, None),
         };
         // A profile of the caller's own has no environment: its variables are unknown.
-        let variable = |at: usize| known.and_then(|_| variables[at]).and_then(environment);
+        let is_own = profile.is_some();
+        let variable = |at: usize| if is_own { None } else { known.variables[at].and_then(environment) };
+        let profile = profile.unwrap_or_default();
+        let name = match profile.text("name")? {
+            Some(name) => name,
+            None if is_own => return Err(invalid(&["provider.name is missing: a profile needs a name, for messages."])),
+            None => known.name.to_owned(),
+        };
+        let is_debug = options.boolean("debug")?.unwrap_or_else(|| variable(DEBUG).is_some_and(|value| is_true(&value)));
+        if is_debug && known.cloud == Clouds::ALIBABA {
+            return Err(unsupported(&name, "debug"));
+        }
         let own_domain = options.text("domain")?.or_else(|| variable(DOMAIN));
         let profile_api = if own_domain.is_none() { profile.text("apiUrl")? } else { None };
         let own_domain = match own_domain {
-            Some(domain) => Some(domain),
-            None => profile.text("domain")?,
+            Some(domain) => Some(checked_domain(domain)?),
+            None => profile.text("domain")?.map(checked_domain).transpose()?,
         };
-        let own_api = match options.text("apiUrl")?.or_else(|| variable(API_URL)).or(profile_api) {
-            Some(url) => Some(checked_url("apiUrl", url)?),
-            None => None,
-        };
+        let debug_api = is_debug.then(|| "http://localhost:3000".to_owned());
+        let own_api = options.text("apiUrl")?.or_else(|| variable(API_URL)).or(profile_api).or(debug_api);
+        let own_api = own_api.map(|url| checked_url("apiUrl", url)).transpose()?;
         // Another control plane has sandboxes of its own: those of the default domain, and whoever reads their tokens, are somebody else's.
         let domain = match (own_domain, &own_api) {
             (Some(domain), _) => domain,
             (None, Some(url)) => host(url).strip_prefix("api.").unwrap_or_default().to_owned(),
-            (None, None) => default_domain.to_owned(),
+            // Nobody's keys go to a cloud that the profile does not name.
+            (None, None) if is_own => String::new(),
+            (None, None) => known.domain.to_owned(),
         };
-        let api_url = own_api.unwrap_or_else(|| ["https://api.", &domain].concat());
+        let api_url = own_api.unwrap_or_else(|| if domain.is_empty() { String::new() } else { ["https://api.", &domain].concat() });
         // A platform elsewhere that speaks E2B's protocol has keys of its own form.
-        let is_e2b = known == Some(Known::E2b) && api_url.ends_with(".e2b.app");
-        let checks_key = known == Some(Known::E2b) && options.boolean("validateApiKey")?.unwrap_or(is_e2b);
-        let sandbox_url = match options.text("sandboxUrl")?.or_else(|| variable(SANDBOX_URL)) {
-            Some(url) => Some(checked_url("sandboxUrl", url)?),
-            None => None,
+        let is_e2b = !is_own && known.cloud == Clouds::E2B;
+        let checks_key = match options.boolean("validateApiKey")? {
+            Some(checks) => checks && is_e2b,
+            None => is_e2b && api_url.ends_with(".e2b.app") && variable(VALIDATE).is_none_or(|value| is_true(&value)),
         };
+        let debug_sandbox = is_debug.then(|| "http://localhost:{port}".to_owned());
+        let sandbox_url = options.text("sandboxUrl")?.or_else(|| variable(SANDBOX_URL)).or(debug_sandbox);
+        let sandbox_url = sandbox_url.map(|url| checked_url("sandboxUrl", url)).transpose()?;
         let key = options.get("apiKey")?;
         let key = match (key.as_string(), key.dyn_ref::<Function>()) {
             (Some(text), _) => Key::Text(text.trim().to_owned()),
@@ -128,37 +167,51 @@ impl Client {
             (None, None) => return Err(invalid(&["apiKey must be a string, or a function that gives one."])),
         };
         let bearer = match profile.string("keyHeader")?.as_deref() {
-            None => known == Some(Known::Alibaba),
+            None => known.cloud == Clouds::ALIBABA,
             Some("x-api-key") => false,
             Some("bearer") => true,
             Some(_) => return Err(invalid(&["keyHeader must be \"x-api-key\" or \"bearer\"."])),
         };
         let codec = match profile.string("codec")?.as_deref() {
-            None if known == Some(Known::Alibaba) => Codec::Json,
+            None if known.cloud == Clouds::ALIBABA => Codec::Json,
             None | Some("proto") => Codec::Proto,
             Some("json") => Codec::Json,
             Some(_) => return Err(invalid(&["codec must be \"proto\" or \"json\"."])),
         };
-        let prefix = profile.text("routingPrefix")?.unwrap_or_else(|| prefix.to_owned());
+        let prefix = profile.text("routingPrefix")?.unwrap_or_else(|| known.prefix.to_owned());
+        let api_headers = options.record("apiHeaders")?.unwrap_or_default();
+        if !api_headers.iter().all(|(name, value)| is_header(name, value)) {
+            return Err(invalid(&["apiHeaders holds a name or a value that no header can carry."]));
+        }
+        let fetch = match (options.function("fetch")?, options.text("proxy")?) {
+            (Some(_), Some(_)) => {
+                return Err(invalid(&["fetch and proxy exclude each other: a fetch of your own finds its own way."]));
+            }
+            (None, Some(proxy)) => Some(proxy_fetch(&checked_proxy(proxy)?)?),
+            (fetch, None) => fetch,
+        };
+        let seconds = variable(TIMEOUT).map(|text| JsValue::from_str(&text).unchecked_into_f64()).filter(|seconds| *seconds > 0.0);
         Ok(Self {
             provider,
-            known,
+            cloud: known.cloud,
+            name,
+            placeholder: profile.text("placeholderPrefix")?.unwrap_or_else(|| known.placeholder.to_owned()),
             domain,
             api_url,
             sandbox_url,
             traffic_header: profile.text("trafficTokenHeader")?.unwrap_or_else(|| [&prefix, "-Traffic-Access-Token"].concat()),
             routing_prefix: prefix,
             codec: Cell::new(codec),
-            signed_urls: profile.boolean("signedUrls")?.unwrap_or(known != Some(Known::Alibaba)),
+            signed_urls: profile.boolean("signedUrls")?.unwrap_or(known.cloud != Clouds::ALIBABA),
             logger: options.object("logger")?.into(),
             web_socket: options.function("webSocket")?,
-            request_timeout: options.millis("requestTimeoutMs")?,
+            request_timeout: options.millis("requestTimeoutMs")?.or(seconds.map(|seconds| seconds * 1000.0)),
             bearer,
             key,
-            key_variable: variables[API_KEY].unwrap_or_default(),
+            key_variable: if is_own { "" } else { known.variables[API_KEY].unwrap_or_default() },
             checks_key,
-            api_headers: options.record("apiHeaders")?.unwrap_or_default(),
-            fetch: options.function("fetch")?.into(),
+            api_headers,
+            fetch: fetch.into(),
         })
     }
 
@@ -208,8 +261,22 @@ impl Client {
                 given.as_string().unwrap_or_default().trim().to_owned()
             }
         };
-        if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+        if key.is_empty() {
             return Err(self.no_key());
+        }
+        if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(Thrown::new(Class::InvalidApiKey, "apiKey holds a space or another character that no key has.")
+                .suggestion(
+                    "Copy the key again: no spaces, quotation marks, dots in the middle of it or letters that only look alike.",
+                )
+                .into());
+        }
+        if self.api_url.is_empty() {
+            return Err(invalid(&[
+                "The provider ",
+                &self.name,
+                " names neither domain nor apiUrl: where its control plane is, is unknown.",
+            ]));
         }
         if self.checks_key && !is_e2b_key(&key) {
             return Err(Thrown::new(Class::InvalidApiKey, "apiKey has not the form of an E2B key: e2b_ and hexadecimal digits.")
@@ -241,13 +308,29 @@ impl Client {
         Thrown::new(Class::InvalidApiKey, "This call needs an API key, and there is none.").suggestion(&suggestion).into()
     }
 
-    /// Throws E8004 when the provider cannot honour an option.
-    pub fn refuse_on_alibaba(&self, option: &str) -> Result<()> {
-        if self.known != Some(Known::Alibaba) {
-            return Ok(());
-        }
-        Err(Thrown::new(Class::ProviderFeature, &["The provider alibaba has no ", option, "."].concat()).into())
+    /// # Errors
+    /// E8004 when the provider is none of these.
+    pub fn require(&self, clouds: Clouds, what: &str) -> Result<()> {
+        if clouds.has(self.cloud) { Ok(()) } else { Err(unsupported(&self.name, what)) }
     }
+}
+
+fn unsupported(provider: &str, what: &str) -> Fault {
+    Thrown::new(Class::ProviderFeature, &["The provider ", provider, " has no ", what, "."].concat()).into()
+}
+
+fn known_as(option: &str, name: &str) -> Result<&'static Known> {
+    match KNOWN.iter().find(|known| known.name == name) {
+        Some(known) => Ok(known),
+        None => {
+            let or = if option == "provider" { " or a profile." } else { "." };
+            Err(invalid(&[option, " must be \"e2b\", \"agentbox\", \"alibaba\"", or]))
+        }
+    }
+}
+
+fn is_true(value: &str) -> bool {
+    value.eq_ignore_ascii_case("true") || value == "1"
 }
 
 /// Positions in a provider's list of environment variables.
@@ -256,16 +339,74 @@ const DOMAIN: usize = 1;
 const API_URL: usize = 2;
 const SANDBOX_URL: usize = 3;
 
-const E2B: [Option<&str>; 4] = [Some("E2B_API_KEY"), Some("E2B_DOMAIN"), Some("E2B_API_URL"), Some("E2B_SANDBOX_URL")];
-const AGENTBOX: [Option<&str>; 4] =
-    [Some("AGENTBOX_API_KEY"), Some("AGENTBOX_DOMAIN"), Some("AGENTBOX_API_URL"), Some("AGENTBOX_SANDBOX_URL")];
-const ALIBABA: [Option<&str>; 4] = [Some("ABX_SANDBOX_API_KEY"), None, None, None];
+const DEBUG: usize = 4;
+const VALIDATE: usize = 5;
+const TIMEOUT: usize = 6;
 
+const E2B: [Option<&str>; 7] = [
+    Some("E2B_API_KEY"),
+    Some("E2B_DOMAIN"),
+    Some("E2B_API_URL"),
+    Some("E2B_SANDBOX_URL"),
+    Some("E2B_DEBUG"),
+    Some("E2B_VALIDATE_API_KEY"),
+    None,
+];
+const AGENTBOX: [Option<&str>; 7] = [
+    Some("AGENTBOX_API_KEY"),
+    Some("AGENTBOX_DOMAIN"),
+    Some("AGENTBOX_API_URL"),
+    Some("AGENTBOX_SANDBOX_URL"),
+    Some("AGENTBOX_DEBUG"),
+    None,
+    None,
+];
+const ALIBABA: [Option<&str>; 7] = [
+    Some("ABX_SANDBOX_API_KEY"),
+    Some("ABX_SANDBOX_DOMAIN"),
+    Some("ABX_SANDBOX_BASE_URL"),
+    None,
+    None,
+    None,
+    Some("SANDBOX_HTTP_TIMEOUT"),
+];
+
+/// # Errors
+/// E0001. It does not repeat the URL, which may hold a password.
 fn checked_url(name: &str, url: String) -> Result<String> {
-    if url.starts_with("http://") || url.starts_with("https://") {
-        return Ok(url.trim_end_matches('/').to_owned());
+    let Some((_, rest)) = split_at(&url, "://").filter(|(scheme, _)| matches!(*scheme, "http" | "https")) else {
+        return Err(invalid(&[name, " must begin with http:// or https://."]));
+    };
+    if rest.is_empty() || rest.bytes().any(|byte| matches!(byte, b'@' | b'?' | b'#' | b'\\') || byte.is_ascii_whitespace()) {
+        return Err(invalid(&[name, " must be a URL without user name, password, query and fragment."]));
     }
-    Err(invalid(&[name, " must begin with http:// or https://."]))
+    Ok(url.trim_end_matches('/').to_owned())
+}
+
+fn checked_domain(domain: String) -> Result<String> {
+    if domain.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b':')) {
+        return Ok(domain);
+    }
+    Err(invalid(&["domain must be a host name, such as example.com."]))
+}
+
+/// # Errors
+/// E0001. It does not repeat the URL, which may well hold a password.
+fn checked_proxy(url: String) -> Result<String> {
+    if url.starts_with("http://") || url.starts_with("https://") {
+        return Ok(url);
+    }
+    Err(invalid(&["proxy must begin with http:// or https://."]))
+}
+
+/// Whether a header can carry this.
+fn is_header(name: &str, value: &str) -> bool {
+    let is_token = |byte: u8| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'!' | b'#'..=b'\'' | b'*' | b'+' | b'-' | b'.' | b'^'..=b'`' | b'|' | b'~')
+    };
+    !name.is_empty()
+        && name.bytes().all(is_token)
+        && value.chars().all(|one| one == '\t' || (' '..='ÿ').contains(&one) && one != '\x7f')
 }
 
 fn is_e2b_key(key: &str) -> bool {

@@ -1,9 +1,9 @@
 //! Code cells: a stateful interpreter on a port of the sandbox, where its template has one.
 
-use crate::client::Known;
 use crate::error::{Fault, Gateway, Result, Thrown, invalid};
 use crate::handle::KEPT;
 use crate::options::{CallOptions, Options, argument, no_nul, object, set, set_text};
+use crate::protocol::control::Clouds;
 use crate::protocol::failure::{Class, Doing};
 use crate::protocol::interpreter::INTERPRETER_PORT;
 use crate::protocol::routing::{self, ENVD_PORT, decimal, encode};
@@ -109,10 +109,8 @@ impl Interpreter {
                 }
                 Err(fault) if interpreter.is_missing(&fault).await => {
                     interpreter.capabilities.delete(&JsValue::from_str("code"));
-                    let template = match interpreter.target.client.known {
-                        Some(Known::AgentBox | Known::Alibaba) => "code-interpreter",
-                        _ => "code-interpreter-v1",
-                    };
+                    let is_e2b = interpreter.target.client.cloud == Clouds::E2B;
+                    let template = if is_e2b { "code-interpreter-v1" } else { "code-interpreter" };
                     let suggestion = ["Create it from a template that has one: Sandbox.create(\"", template, "\")."].concat();
                     Err(Thrown::new(Class::CapabilityNotSupported, "This sandbox has no code interpreter.")
                         .suggestion(&suggestion)

@@ -3,9 +3,10 @@
 //! Built natively, the crate is only [`protocol`], which the local platform uses for the same messages from the other side.
 //!
 //! # The JavaScript face
-//! What is exported is what `types.d.ts` says, with these names for statics that have a twin among the instance methods (one class
-//! cannot have both under one name): `getInfoById`, `setTimeoutById`, and `killById` for `Sandbox.kill`. The package's entries give them
-//! their public names, and the methods that only forward to another or are another by an older name: see `pkg/src/core.ts`. Handles, streams and errors are JavaScript classes (`js/*.js`) over sources in WebAssembly.
+//! What is exported is what `types.d.ts` says, with one exception: the calls about a sandbox at the control plane are rows of
+//! [`protocol::control::CALLS`], made by `Sandbox.callById` and `sandbox.call`. The package's entries give each its name, and make the methods
+//! that only forward to another or are another by an older name: see `pkg/src/core.ts`. Handles, streams and errors are JavaScript
+//! classes (`js/*.js`) over sources in WebAssembly.
 
 pub mod protocol;
 
@@ -15,6 +16,10 @@ mod client;
 mod code;
 #[cfg(target_arch = "wasm32")]
 mod commands;
+#[cfg(target_arch = "wasm32")]
+mod control;
+#[cfg(target_arch = "wasm32")]
+mod create;
 #[cfg(target_arch = "wasm32")]
 mod error;
 #[cfg(target_arch = "wasm32")]
@@ -63,3 +68,6 @@ const CODE_TYPES: &str = include_str!("code.d.ts");
 #[cfg(target_arch = "wasm32")]
 #[wasm_bindgen::prelude::wasm_bindgen(typescript_custom_section)]
 const SERVER_TYPES: &str = include_str!("server/types.d.ts");
+#[cfg(target_arch = "wasm32")]
+#[wasm_bindgen::prelude::wasm_bindgen(typescript_custom_section)]
+const SERVER_GROUP_TYPES: &str = include_str!("server/groups.d.ts");

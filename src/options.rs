@@ -27,22 +27,40 @@ pub const REQUEST_TIMEOUT: f64 = 60_000.0;
 /// The default of `requestTimeoutMs` for making and resuming sandboxes, in ms.
 pub const LIFECYCLE_TIMEOUT: f64 = 90_000.0;
 
-/// An options object. Unknown keys are ignored; `undefined` and `null` are absent.
+#[wasm_bindgen(module = "/src/js/shape.js")]
+extern "C" {
+    /// What to say of a key that is known under another name here.
+    fn misspelt(options: &JsValue) -> Option<String>;
+}
+
+/// An options object. `undefined` and `null` are absent. Unknown keys are ignored, except those that are known under another name here.
+#[derive(Default)]
 pub struct Options(JsValue);
 
 impl Options {
     /// # Errors
     /// E0001 for anything but an object, `undefined` and `null`.
     pub fn new(value: JsValue) -> Result<Self> {
-        if value.is_undefined() || value.is_null() || value.is_object() {
+        if value.is_undefined() || value.is_null() {
             return Ok(Self(value));
         }
-        Err(invalid(&["options must be an object, not ", &kind(&value), "."]))
+        if !is_record(&value) {
+            return Err(invalid(&["options must be an object, not ", &kind(&value), "."]));
+        }
+        match misspelt(&value) {
+            Some(message) => Err(invalid(&[&message])),
+            None => Ok(Self(value)),
+        }
     }
 
     /// The value itself; `undefined` when absent.
     pub fn get(&self, name: &str) -> Result<JsValue> {
         Ok(option(&self.0, name)?)
+    }
+
+    /// The object as it was given.
+    pub fn value(&self) -> &JsValue {
+        &self.0
     }
 
     /// The value as `read` sees it.
@@ -73,7 +91,7 @@ impl Options {
     }
 
     pub fn object(&self, name: &str) -> Result<Option<Object>> {
-        self.read(name, "an object", |value| value.is_object().then(|| value.clone().unchecked_into()))
+        self.read(name, "an object", |value| is_record(value).then(|| value.clone().unchecked_into()))
     }
 
     /// A whole number between two bounds, both included.
@@ -120,6 +138,11 @@ impl Options {
     }
 }
 
+/// An object that is no array.
+fn is_record(value: &JsValue) -> bool {
+    value.is_object() && !Array::is_array(value)
+}
+
 /// What every call takes.
 #[derive(Clone, Default)]
 pub struct CallOptions {
@@ -143,6 +166,25 @@ pub fn argument(name: &str, value: &JsValue) -> Result<String> {
         text if text.is_empty() => Err(invalid(&[name, " must not be empty."])),
         text => Ok(text),
     }
+}
+
+/// A sandbox's id, which becomes a part of hosts and paths.
+pub fn sandbox_id(value: &JsValue) -> Result<String> {
+    let id = argument("sandboxId", value)?;
+    if id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')) {
+        return Ok(id);
+    }
+    Err(invalid(&["sandboxId must hold letters, digits, - and _ only."]))
+}
+
+/// A snapshot's id or name.
+pub fn snapshot_id(value: &JsValue) -> Result<String> {
+    let id = argument("snapshotId", value)?;
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':' | b'/');
+    if id.bytes().all(is_plain) && !matches!(&*id, "." | "..") {
+        return Ok(id);
+    }
+    Err(invalid(&["snapshotId must be one that createSnapshot or listSnapshots gave."]))
 }
 
 /// A string without NUL, and whole: half a surrogate pair is no character, and on its way would become another name.

@@ -1,12 +1,14 @@
-//! Pages of sandboxes.
+//! Pages of sandboxes and of snapshots.
 
-use crate::client::{Client, Known};
-use crate::error::{Result, Thrown};
+use crate::client::Client;
+use crate::error::Result;
 use crate::options::{CallOptions, Options};
-use crate::protocol::failure::{Class, Doing};
+use crate::protocol::control::Clouds;
+use crate::protocol::failure::Doing;
 use crate::protocol::routing::{decimal, encode, query};
 use crate::sandbox::states;
 use crate::target::{control, promise};
+use crate::transport::json::get;
 use crate::transport::limits::Limits;
 use js_sys::{Array, Promise};
 use std::cell::{Cell, RefCell};
@@ -18,16 +20,29 @@ use wasm_bindgen_futures::JsFuture;
 extern "C" {
     #[wasm_bindgen(js_name = sandboxInfos)]
     fn sandbox_infos(wire: &JsValue) -> Array;
+    #[wasm_bindgen(js_name = snapshotInfos)]
+    fn snapshot_infos(wire: &JsValue) -> Array;
+}
+
+/// What is listed.
+enum Of {
+    Sandboxes {
+        states: Option<Vec<String>>,
+        metadata: Option<String>,
+        /// Where the platform has no offset: what is still to be skipped. Where it has one: where the next page starts.
+        offset: Cell<u32>,
+    },
+    Snapshots {
+        sandbox: Option<String>,
+        name: Option<String>,
+    },
 }
 
 /// What is listed, and where the next page starts.
 struct Pages {
-    client: Client,
-    states: Option<Vec<String>>,
-    metadata: Option<String>,
+    client: Rc<Client>,
+    of: Of,
     limit: u32,
-    /// Where the platform has no offset: what is still to be skipped. Where it has one: where the next page starts.
-    offset: Cell<u32>,
     token: RefCell<Option<String>>,
     has_next: Cell<bool>,
     call: CallOptions,
@@ -35,19 +50,18 @@ struct Pages {
     last: RefCell<Option<Promise>>,
 }
 
-/// Pages of sandboxes.
+/// Pages.
 #[wasm_bindgen(skip_typescript)]
-pub struct SandboxPaginator(Rc<Pages>);
+pub struct Paginator(Rc<Pages>);
 
-impl SandboxPaginator {
-    pub fn new(options: &Options) -> Result<Self> {
+impl Paginator {
+    /// Pages of an account's sandboxes.
+    pub fn sandboxes(options: &Options) -> Result<Self> {
         let client = Client::new(options)?;
         let states = states(options)?;
         let is_known = |state: &String| matches!(state.as_str(), "running" | "paused");
-        if matches!(client.known, Some(Known::E2b | Known::AgentBox))
-            && states.as_ref().is_some_and(|states| !states.iter().all(is_known))
-        {
-            return Err(Thrown::new(Class::ProviderFeature, "This provider lists by the states running and paused only.").into());
+        if let Some(unknown) = states.iter().flatten().find(|state| !is_known(state)) {
+            client.require(Clouds::ALIBABA, &["list by the state ", unknown, ", only by running and paused"].concat())?;
         }
         // Keys and values are encoded once for the pairs, and the pairs once more for the query.
         let metadata = options.record("metadata")?.filter(|metadata| !metadata.is_empty()).map(|metadata| {
@@ -55,17 +69,29 @@ impl SandboxPaginator {
             pairs.join("&")
         });
         if metadata.is_some() {
-            client.refuse_on_alibaba("filter by metadata")?;
+            client.require(Clouds::FAMILY, "filter by metadata")?;
         }
-        let call = client.call(options)?;
+        let offset = Cell::new(options.integer("offset", 0.0, f64::from(u32::MAX))?.unwrap_or(0.0) as u32);
+        Self::new(Rc::new(client), Of::Sandboxes { states, metadata, offset }, options)
+    }
+
+    /// Pages of snapshots, of one sandbox or of all.
+    pub fn snapshots(client: Rc<Client>, sandbox: Option<String>, options: &Options) -> Result<Self> {
+        client.require(Clouds::FAMILY, "listSnapshots")?;
+        Self::new(client, Of::Snapshots { sandbox, name: options.text("name")? }, options)
+    }
+
+    fn new(client: Rc<Client>, of: Of, options: &Options) -> Result<Self> {
+        let token = options.text("nextToken")?;
+        if token.is_some() {
+            client.require(Clouds::FAMILY, "nextToken: use offset")?;
+        }
         Ok(Self(Rc::new(Pages {
-            states,
-            metadata,
+            of,
             limit: options.integer("limit", 1.0, 100.0)?.unwrap_or(100.0) as u32,
-            offset: Cell::new(options.integer("offset", 0.0, f64::from(u32::MAX))?.unwrap_or(0.0) as u32),
-            token: RefCell::new(options.text("nextToken")?),
+            token: RefCell::new(token),
             has_next: Cell::new(true),
-            call,
+            call: client.call(options)?,
             client,
             last: RefCell::default(),
         })))
@@ -73,7 +99,7 @@ impl SandboxPaginator {
 }
 
 #[wasm_bindgen]
-impl SandboxPaginator {
+impl Paginator {
     #[wasm_bindgen(getter, js_name = hasNext)]
     pub fn has_next(&self) -> bool {
         self.0.has_next.get()
@@ -109,30 +135,62 @@ impl Pages {
             return Ok(Array::new());
         }
         let limits = Limits::start(call)?;
-        let (limit, states) = (decimal(self.limit.into()), self.states.as_ref().map(|states| states.join(",")));
-        if self.client.known == Some(Known::Alibaba) {
-            let offset = decimal(self.offset.get().into());
-            let query = query(&[("limit", Some(&limit)), ("offset", Some(&offset)), ("status", states.as_deref())]);
-            let reply = control(&self.client, Doing::List, "GET", "/sandboxes", &query, None, true, &limits).await?;
-            let items = sandbox_infos(&reply.json()?);
-            self.offset.set(self.offset.get().saturating_add(items.length()));
-            self.has_next.set(items.length() == self.limit);
-            return Ok(items);
-        }
+        let limit = decimal(self.limit.into());
         let token = self.token.borrow().clone();
+        let Of::Sandboxes { states, metadata, offset } = &self.of else {
+            return self.snapshots(&limit, token, &limits).await;
+        };
+        if self.client.cloud == Clouds::ALIBABA {
+            return self.by_offset(&limit, states.as_deref(), offset, &limits).await;
+        }
+        let states = states.as_ref().map(|states| states.join(","));
         let query = query(&[
-            ("metadata", self.metadata.as_deref()),
+            ("metadata", metadata.as_deref()),
             ("state", Some(states.as_deref().unwrap_or("running,paused"))),
             ("limit", Some(&limit)),
             ("nextToken", token.as_deref()),
         ]);
-        let reply = control(&self.client, Doing::List, "GET", "/v2/sandboxes", &query, None, true, &limits).await?;
-        let items = sandbox_infos(&reply.json()?);
+        let items = sandbox_infos(&self.page("/v2/sandboxes", &query, &limits).await?);
+        let skipped = offset.get().min(items.length());
+        offset.set(offset.get() - skipped);
+        Ok(items.slice(skipped, items.length()))
+    }
+
+    /// A page, after which the header names the next.
+    async fn page(&self, path: &str, query: &str, limits: &Limits) -> Result<JsValue> {
+        let reply = control(&self.client, Doing::List, "GET", path, query, None, true, limits).await?;
+        let wire = reply.json()?;
         let token = reply.exchange.header("x-next-token").filter(|token| !token.is_empty());
         self.has_next.set(token.is_some());
         *self.token.borrow_mut() = token;
-        let skipped = self.offset.get().min(items.length());
-        self.offset.set(self.offset.get() - skipped);
-        Ok(items.slice(skipped, items.length()))
+        Ok(wire)
+    }
+
+    async fn snapshots(&self, limit: &str, token: Option<String>, limits: &Limits) -> Result<Array> {
+        let Of::Snapshots { sandbox, name } = &self.of else { return Ok(Array::new()) };
+        let query = query(&[
+            ("sandboxID", sandbox.as_deref()),
+            ("name", name.as_deref()),
+            ("limit", Some(limit)),
+            ("nextToken", token.as_deref()),
+        ]);
+        Ok(snapshot_infos(&self.page("/snapshots", &query, limits).await?))
+    }
+
+    /// A page where pages are counted by items and one state at most can be asked for: others are looked for here.
+    async fn by_offset(&self, limit: &str, states: Option<&[String]>, offset: &Cell<u32>, limits: &Limits) -> Result<Array> {
+        let at = decimal(offset.get().into());
+        let one = states.filter(|states| states.len() == 1).map(|states| states[0].as_str());
+        let query = query(&[("limit", Some(limit)), ("offset", Some(&at)), ("status", one)]);
+        let reply = control(&self.client, Doing::List, "GET", "/sandboxes", &query, None, true, limits).await?;
+        let items = sandbox_infos(&reply.json()?);
+        offset.set(offset.get().saturating_add(items.length()));
+        self.has_next.set(items.length() == self.limit);
+        if one.is_some() {
+            return Ok(items);
+        }
+        let wanted =
+            |state: &str| states.map_or(matches!(state, "running" | "paused"), |states| states.iter().any(|one| one == state));
+        Ok(items.iter().filter(|item| get(item, "status").as_string().is_some_and(|state| wanted(&state))).collect())
     }
 }

@@ -1,11 +1,12 @@
 //! One sandbox as its calls see it: where it is, what it is let in with, and why it cannot be reached.
 
-use crate::client::{Client, Known};
+use crate::client::Client;
 use crate::error::{Fault, Gateway, Result, Thrown};
 use crate::input::Inputs;
 use crate::options::{CallOptions, Options, set_text};
 use crate::protocol::base64;
 use crate::protocol::connect::Code;
+use crate::protocol::control::Clouds;
 use crate::protocol::failure::{Class, Doing};
 use crate::protocol::routing::{self, ENVD_PORT, Form, decimal, encode};
 use crate::transport::fetch::{Reply, Request, Want, send};
@@ -48,6 +49,23 @@ impl Target {
         let envd_url = routing::url(&sandbox_url, &id, ENVD_PORT);
         let [envd_token, traffic_token, envd_version] = tokens;
         Self { client, id, sandbox_url, envd_token, traffic_token, envd_version, inputs: Inputs::default(), envd_url }
+    }
+
+    /// A sandbox that a control plane describes.
+    pub fn made(client: Rc<Client>, wire: &JsValue, id: String) -> Self {
+        let text = |name: &str| get(wire, name).as_string().filter(|text| !text.is_empty());
+        Self::new(client, id, text("domain").as_deref(), [text("envdAccessToken"), text("trafficAccessToken"), text("envdVersion")])
+    }
+
+    /// Takes note that the sandbox was asked for without protection. Where that is about its ports, they want no token and no https.
+    pub fn open_ports(&mut self) {
+        if self.client.cloud == Clouds::ALIBABA {
+            self.envd_token = None;
+            if let Some(rest) = self.sandbox_url.strip_prefix("https:").filter(|_| self.client.sandbox_url.is_none()) {
+                self.sandbox_url = ["http:", rest].concat();
+                self.envd_url = routing::url(&self.sandbox_url, &self.id, ENVD_PORT);
+            }
+        }
     }
 
     pub fn envd_url(&self) -> &str {
@@ -145,7 +163,8 @@ impl Target {
             Some("running") => self.unreachable(" runs, but cannot be reached from here.", &reach(true), &cause),
             Some(state) => self.unreachable(&[" does not run: it is ", state, "."].concat(), "", &cause),
             None if gateway == Some(Gateway::Sandbox) => gone(&self.id, &cause),
-            None if begun => fault.into_js(),
+            // However it shows: a stream that had begun broke off.
+            None if begun => Fault::Network { begun, cause }.into_js(),
             None => self.unreachable(" is unreachable or not running.", &reach(false), &cause),
         }
     }
@@ -165,11 +184,6 @@ impl Target {
             Err(fault) if fault.status() == Some(404) => Some(String::new()),
             Err(_) => None,
         }
-    }
-
-    /// Whether the platform connects by reading only.
-    pub fn connects_by_reading(client: &Client) -> bool {
-        client.known == Some(Known::Alibaba)
     }
 }
 

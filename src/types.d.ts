@@ -4,7 +4,7 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
   /**
    * How long one request may take until its answer has begun (and, unless it streams, ended), in ms; 0 = no limit. Default 60,000, and
-   * 90,000 for `Sandbox.create` and `Sandbox.connect`.
+   * 90,000 for creating, connecting, pausing, resuming, forking and snapshots.
    */
   requestTimeoutMs?: number | undefined;
 }
@@ -13,6 +13,8 @@ export interface CallOptions {
 export interface ProviderProfile {
   /** A name for messages. */
   name: string;
+  /** The cloud whose calls and options the platform has, and whose other settings hold where this profile has none. Default `"e2b"`. */
+  like?: "e2b" | "agentbox" | "alibaba" | undefined;
   /** The domain sandboxes are reached under, as in `https://{port}-{sandboxId}.{domain}`. */
   domain?: string | undefined;
   /** The control plane's URL. Default `https://api.{domain}`. */
@@ -23,6 +25,8 @@ export interface ProviderProfile {
   routingPrefix?: string | undefined;
   /** The header that carries the token of ports that are not public. */
   trafficTokenHeader?: string | undefined;
+  /** What stands in front of `.identity.tokens.` in the placeholders of workload tokens. Default `"e2b"`. */
+  placeholderPrefix?: string | undefined;
   /** How envd streams are encoded. Default `"proto"`. After a 415 the other one is tried once and remembered. */
   codec?: "proto" | "json" | undefined;
   /** Whether `/files` URLs may carry a signature instead of a token header. Default `true`. */
@@ -38,7 +42,7 @@ export interface ConnectionOptions extends CallOptions {
    * ({@link Sandbox.handoff}). In Node, Bun and Deno the provider's environment variable is read when this is absent.
    */
   apiKey?: string | (() => string | Promise<string>) | undefined;
-  /** The control plane's URL. Default: the provider's. */
+  /** The control plane's URL, without user name, password and query. Default: the provider's. */
   apiUrl?: string | undefined;
   /**
    * Where sandboxes are reached. It may hold `{sandboxId}` and `{port}`: `http://127.0.0.1:7300/s/{sandboxId}/{port}` or
@@ -56,6 +60,16 @@ export interface ConnectionOptions extends CallOptions {
   logger?: Logger | undefined;
   /** An implementation of `fetch` to use instead of the global one. */
   fetch?: typeof globalThis.fetch | undefined;
+  /**
+   * The URL of an HTTP proxy that all requests go through. In Node only, and with the package `undici` installed; elsewhere
+   * {@link InvalidArgumentError}.
+   */
+  proxy?: string | undefined;
+  /**
+   * Whether control plane and sandboxes are on this machine: `http://localhost:3000`, and each port at `http://localhost:{port}`. Given
+   * URLs count over it. Default `false`, or the provider's environment variable (`E2B_DEBUG`, `AGENTBOX_DEBUG`).
+   */
+  debug?: boolean | undefined;
   /** Not supported by any platform's sandbox calls; giving one throws {@link TokenExchangeError} (E1004). */
   accessKeyId?: string | undefined;
   /** Not supported by any platform's sandbox calls; giving one throws {@link TokenExchangeError} (E1004). */
@@ -80,10 +94,99 @@ export interface SandboxCreateOptions extends ConnectionOptions {
   metadata?: Record<string, string> | undefined;
   /** Variables of every process in the sandbox. */
   envs?: Record<string, string> | undefined;
-  /** Whether envd demands a token. Default `true`. */
+  /** Whether envd demands a token (`alibaba`: whether ports do, over https). Default `true`. */
   secure?: boolean | undefined;
-  /** Whether the sandbox reaches the internet. Default `true`. */
+  /** Whether the sandbox reaches the internet. Default `true`. `alibaba` has no `false`. */
   allowInternetAccess?: boolean | undefined;
+  /** What the sandbox may reach, and who may reach it. `e2b` and `agentbox`. */
+  network?: NetworkOptions | undefined;
+  /** Workload tokens, for {@link NetworkTransformContext}. `e2b` and `agentbox`. */
+  iam?: { tokens?: Record<string, { audience: string; tokenType: string }> } | undefined;
+  /** What happens at the end of the sandbox's time. `e2b` and `agentbox`. */
+  lifecycle?: SandboxLifecycle | undefined;
+  /** Volumes by name, and the absolute paths where they appear. `e2b` and `alibaba`. */
+  volumeMounts?: readonly { name: string; path: string }[] | undefined;
+  /** Servers of the Model Context Protocol that the platform takes note of, as it wants them. `e2b`. */
+  mcp?: object | undefined;
+  /** Virtual CPUs. `alibaba`; elsewhere the template has its size. */
+  cpu?: number | undefined;
+  /** MiB. `alibaba`. */
+  memory?: number | undefined;
+  /** MiB. `alibaba`. */
+  disk?: number | undefined;
+  /** The kind of GPU, such as `"A10"`. `alibaba`. */
+  gpu?: string | undefined;
+}
+
+/** Hosts and ranges: a list, or a function that is called before the request and returns one at once. */
+export type NetworkSelector = readonly string[] | ((context: NetworkSelectorContext) => readonly string[]);
+
+/** What a {@link NetworkSelector} gets. */
+export interface NetworkSelectorContext {
+  /** All of IPv4: `"0.0.0.0/0"`. */
+  readonly allTraffic: string;
+  /** The rules by host. */
+  readonly rules: ReadonlyMap<string, readonly NetworkRule[]>;
+}
+
+/** What becomes of requests to a host. */
+export interface NetworkRule {
+  /** Changes to a request, or a function that is called before the sandbox's request and returns them at once. */
+  transform?: NetworkTransform | ((context: NetworkTransformContext) => NetworkTransform) | undefined;
+}
+
+/** Changes to a request. */
+export interface NetworkTransform {
+  /** Headers to set. Values may hold placeholders. */
+  headers?: Record<string, string> | undefined;
+}
+
+/** What a transform gets. */
+export interface NetworkTransformContext {
+  readonly iam: {
+    /**
+     * Placeholders of workload tokens by name: the platform puts a token in their place. At a creation, one that `iam.tokens` does not
+     * have throws {@link InvalidArgumentError}.
+     */
+    readonly tokens: Readonly<Record<string, string>>;
+  };
+}
+
+/** What a sandbox may reach. */
+export interface NetworkEgress {
+  /** IP addresses, ranges and hosts (`*.example.com` too) that may be reached. Counts over `denyOut`. */
+  allowOut?: NetworkSelector | undefined;
+  /** IP addresses and ranges that may not be reached. With a host in `allowOut` this must be `"0.0.0.0/0"`. */
+  denyOut?: NetworkSelector | undefined;
+  /** What becomes of requests, by host. */
+  rules?: Readonly<Record<string, readonly NetworkRule[]>> | ReadonlyMap<string, readonly NetworkRule[]> | undefined;
+  /** A SOCKS5 proxy, `host:port`, for everything. `e2b`. */
+  egressProxy?: { address: string; username?: string; password?: string } | undefined;
+}
+
+/** What a sandbox may reach, and who may reach it. */
+export interface NetworkOptions extends NetworkEgress {
+  /** Whether ports but envd's are open to whoever knows the sandbox's id; else they want {@link Network.getAccessHeaders}. Default `true`. */
+  allowPublicTraffic?: boolean | undefined;
+  /** The `Host` header that servers in the sandbox see; `${PORT}` stands for the port. */
+  maskRequestHost?: string | undefined;
+}
+
+/** A change of what a sandbox may reach: whatever is left out is open from then on. */
+export interface NetworkUpdate extends NetworkEgress {
+  /** Whether the sandbox reaches the internet. */
+  allowInternetAccess?: boolean | undefined;
+}
+
+/** What happens at the end of a sandbox's time. */
+export interface SandboxLifecycle {
+  /**
+   * `"kill"` (what platforms do unless told) or `"pause"`. `keepMemory: false` keeps the files alone: processes are lost, and only
+   * {@link Sandbox.connect} resumes it.
+   */
+  onTimeout?: "kill" | "pause" | { action: "kill" | "pause"; keepMemory?: boolean | undefined } | undefined;
+  /** Whether traffic resumes the paused sandbox. Goes with `"pause"`, and with the memory kept. */
+  autoResume?: boolean | undefined;
 }
 
 /** Options of {@link Sandbox.connect}. */
@@ -107,6 +210,15 @@ export interface SandboxHandoff {
   template?: string | undefined;
 }
 
+/** The states of a sandbox, by name. */
+export declare const SandboxStatus: {
+  readonly CREATING: "creating";
+  readonly RUNNING: "running";
+  readonly PAUSED: "paused";
+  readonly STOPPING: "stopping";
+  readonly STOPPED: "stopped";
+  readonly ERROR: "error";
+};
 /** A sandbox's state. Platforms may add others. */
 export type SandboxStatus = "creating" | "running" | "pausing" | "paused" | "stopping" | "stopped" | "error" | (string & {});
 
@@ -131,6 +243,101 @@ export interface SandboxInfo {
   envdVersion?: string | undefined;
   /** Where envd is reached. */
   envdUrl?: string | undefined;
+  /** The token of envd, where the platform tells it. Secret: not enumerable, so that printing and JSON leave it out. */
+  envdAccessToken?: string | undefined;
+  /** `undefined` also when it was never set. */
+  allowInternetAccess?: boolean | undefined;
+  /** As the platform has it. */
+  network?: { allowOut?: string[]; denyOut?: string[]; allowPublicTraffic?: boolean; maskRequestHost?: string } | undefined;
+  /** As the platform has it. */
+  lifecycle?: { onTimeout: "kill" | "pause"; autoResume: boolean } | undefined;
+  volumeMounts?: { name: string; path: string }[] | undefined;
+}
+
+/** A snapshot: `Sandbox.create(snapshotId)` starts sandboxes from it. */
+export interface SnapshotInfo {
+  snapshotId: string;
+  names: string[];
+}
+
+/** Options of {@link Sandbox.listSnapshots}. */
+export interface SnapshotListOptions extends ConnectionOptions {
+  /** Only those of this sandbox. */
+  sandboxId?: string | undefined;
+  /** Only those of this name. */
+  name?: string | undefined;
+  /** Snapshots a page, 1 to 100. Default 100. */
+  limit?: number | undefined;
+  /** Where to go on, from {@link SnapshotPaginator.nextToken}. */
+  nextToken?: string | undefined;
+}
+
+/** What a sandbox used at one moment. */
+export interface SandboxMetrics {
+  timestamp: Date;
+  cpuCount: number;
+  /** Of all its CPUs together, 0 to 100. */
+  cpuUsedPct: number;
+  /** Bytes. */
+  memUsed: number;
+  /** Bytes. */
+  memTotal: number;
+  /** Bytes. */
+  memCache?: number | undefined;
+  /** Bytes. */
+  diskUsed: number;
+  /** Bytes. */
+  diskTotal: number;
+}
+
+/** Options of {@link Sandbox.getMetrics}. */
+export interface MetricsOptions {
+  /** Only from then on, to the second. */
+  start?: Date | undefined;
+  /** Only until then, to the second. */
+  end?: Date | undefined;
+}
+
+/** Options of {@link Sandbox.logs}. */
+export interface LogsOptions {
+  /** Where to begin. Entries of this very millisecond come again. */
+  start?: Date | undefined;
+  /** Entries, 1 to 1,000. Default 1,000. */
+  limit?: number | undefined;
+  /** `"backward"`, the newest first, unless told. */
+  direction?: "forward" | "backward" | undefined;
+  /** Only entries of this level and above. */
+  level?: "debug" | "info" | "warn" | "error" | undefined;
+  /** Only entries that hold this text. */
+  search?: string | undefined;
+}
+
+/** An entry of a sandbox's log. */
+export interface SandboxLogEntry {
+  timestamp: Date;
+  level: string;
+  message: string;
+  fields: Record<string, string>;
+}
+
+/** Options of {@link Sandbox.pause}. */
+export interface PauseOptions {
+  /** Whether processes go on after resuming; `false` keeps the files alone. Default: the platform's, which is `true`. `e2b` and `agentbox`. */
+  keepMemory?: boolean | undefined;
+}
+
+/** Options of {@link Sandbox.fork}. */
+export interface ForkOptions {
+  /** How many, 1 to 100. Default 1. */
+  count?: number | undefined;
+  /** How long each lives unless extended, in ms. Default 300,000. */
+  timeoutMs?: number | undefined;
+}
+
+/** Options of {@link Sandbox.createSnapshot}. */
+export interface SnapshotOptions {
+  /** A name, with an optional `:tag`. */
+  name?: string | undefined;
 }
 
 /** Options of {@link Sandbox.list}. */
@@ -159,6 +366,20 @@ export class SandboxPaginator implements AsyncIterable<SandboxInfo> {
   /** Every sandbox on the remaining pages. */
   toArray(options?: CallOptions): Promise<SandboxInfo[]>;
   [Symbol.asyncIterator](): AsyncIterator<SandboxInfo>;
+}
+
+/** Pages of snapshots. */
+export class SnapshotPaginator implements AsyncIterable<SnapshotInfo> {
+  private constructor();
+  /** Whether another page may follow. `true` before the first. */
+  readonly hasNext: boolean;
+  /** Where the next page starts. */
+  readonly nextToken: string | undefined;
+  /** The next page; an empty array after the last. */
+  nextItems(options?: CallOptions): Promise<SnapshotInfo[]>;
+  /** Every snapshot on the remaining pages. */
+  toArray(options?: CallOptions): Promise<SnapshotInfo[]>;
+  [Symbol.asyncIterator](): AsyncIterator<SnapshotInfo>;
 }
 
 /**
@@ -199,11 +420,27 @@ export class Sandbox {
   static killById(sandboxId: string, options?: ConnectionOptions): Promise<boolean>;
   /** Sets how long a sandbox lives from now, in ms. */
   static setTimeout(sandboxId: string, timeoutMs: number, options?: ConnectionOptions): Promise<void>;
+  /** {@link Sandbox.pause} of any sandbox. */
+  static pause(sandboxId: string, options?: ConnectionOptions & PauseOptions): Promise<boolean>;
+  /** {@link Sandbox.fork} of any sandbox. */
+  static fork(sandboxId: string, options?: ConnectionOptions & ForkOptions): Promise<(Sandbox | SandboxError)[]>;
+  /** {@link Sandbox.createSnapshot} of any sandbox. */
+  static createSnapshot(sandboxId: string, options?: ConnectionOptions & SnapshotOptions): Promise<SnapshotInfo>;
+  /** Pages of the account's snapshots. `e2b` and `agentbox`. */
+  static listSnapshots(options?: SnapshotListOptions): SnapshotPaginator;
+  /** Deletes a snapshot with all its tags. `false` when there is none of that id. `e2b` and `agentbox`. */
+  static deleteSnapshot(snapshotId: string, options?: ConnectionOptions): Promise<boolean>;
+  /** {@link Sandbox.getMetrics} of any sandbox. */
+  static getMetrics(sandboxId: string, options?: ConnectionOptions & MetricsOptions): Promise<SandboxMetrics[]>;
+  /** {@link Sandbox.logs} of any sandbox. */
+  static logs(sandboxId: string, options?: ConnectionOptions & LogsOptions): Promise<SandboxLogEntry[]>;
+  /** {@link Sandbox.updateNetwork} of any sandbox. */
+  static updateNetwork(sandboxId: string, network: NetworkUpdate, options?: ConnectionOptions): Promise<void>;
 
   readonly sandboxId: string;
   /** The same as `sandboxId`. */
   readonly id: string;
-  /** The state as last read; {@link Sandbox.refreshInfo} reads it anew. */
+  /** The state as last read, or as `pause`, `resume` and `connect` left it; {@link Sandbox.refreshInfo} reads it anew. */
   readonly status: SandboxStatus;
   /** What the control plane said last. */
   readonly info: SandboxInfo;
@@ -233,6 +470,33 @@ export class Sandbox {
    * @throws {UnreachableError} E5004 when neither can be read: never `false` for that
    */
   isRunning(options?: CallOptions): Promise<boolean>;
+  /**
+   * Stops the sandbox and keeps it. `false` when it was paused already, or cannot be now. It may take tens of seconds; open streams end.
+   * @throws {SandboxNotFoundError} E2009
+   */
+  pause(options?: CallOptions & PauseOptions): Promise<boolean>;
+  /**
+   * Goes on with a paused sandbox, which then lives at least `timeoutMs` (default 300,000; not on `alibaba`) from now, and gives this very
+   * object.
+   */
+  resume(options?: CallOptions & { timeoutMs?: number }): Promise<this>;
+  /** {@link Sandbox.resume}, also of a running sandbox; on `alibaba` it reads only. */
+  connect(options?: CallOptions & { timeoutMs?: number }): Promise<this>;
+  /**
+   * Makes copies that go on from here. Each is a sandbox, or an error that says why there is none. Never retried. `e2b` and `agentbox`.
+   * @throws {SandboxNotFoundError} E2009
+   */
+  fork(options?: CallOptions & ForkOptions): Promise<(Sandbox | SandboxError)[]>;
+  /** Keeps the sandbox as it is now, to start others from. Never retried. `e2b` and `agentbox`. */
+  createSnapshot(options?: CallOptions & SnapshotOptions): Promise<SnapshotInfo>;
+  /** Pages of the snapshots of this sandbox. `e2b` and `agentbox`. */
+  listSnapshots(options?: CallOptions & Pick<SnapshotListOptions, "name" | "limit" | "nextToken">): SnapshotPaginator;
+  /** What the sandbox used, over time. `e2b` and `agentbox`. */
+  getMetrics(options?: CallOptions & MetricsOptions): Promise<SandboxMetrics[]>;
+  /** The sandbox's log. `e2b` and `agentbox`. */
+  logs(options?: CallOptions & LogsOptions): Promise<SandboxLogEntry[]>;
+  /** Sets what the sandbox may reach, at once and as a whole: whatever is left out is open. `e2b` and `agentbox`. */
+  updateNetwork(network: NetworkUpdate, options?: CallOptions): Promise<void>;
   /** What another process or page needs to use this sandbox: its address and its own tokens, never the API key. */
   handoff(): SandboxHandoff;
   /**
@@ -730,6 +994,8 @@ export class RateLimitError extends SandboxError {
 }
 /** E5004: the sandbox is unreachable or not running; in a page a gateway's answer cannot be told apart from no network. */
 export class UnreachableError extends NetworkError {}
+/** The same classes under the names of the Python SDK. */
+export { FileNotFoundError as FileNotFoundError_, SandboxConnectionError as ConnectionError_ };
 /** E8004: the provider cannot do this. Thrown before any request. */
 export class ProviderFeatureNotSupportedError extends CapabilityNotSupportedError {}
 

@@ -1,10 +1,20 @@
-import { defineConfig } from "vite";
+import { defineConfig, type Plugin } from "vite";
 
 // `npm run dev` serves the page itself and hands everything else to a platform, which then sees a call of its own console.
 const platform = process.env.AGENT_SANDBOX_PLATFORM ?? "http://localhost:7300";
 const toPlatform = { target: platform, changeOrigin: true, headers: { origin: platform } };
 
+/** Every browser that can show the console reads WOFF2: the other forms of KaTeX's fonts are left out. */
+const onlyWoff2: Plugin = {
+  name: "only-woff2",
+  enforce: "pre",
+  transform(code, id) {
+    return /katex[^/]*\.css/.test(id) ? code.replace(/,url\([^)]*\.(?:woff|ttf)\) format\("[^"]*"\)/g, "") : undefined;
+  },
+};
+
 export default defineConfig({
+  plugins: [onlyWoff2],
   // The platform decides under which path it serves the console.
   base: "./",
   server: { proxy: { "/console": toPlatform, "/sandboxes": toPlatform, "/v2": toPlatform } },

@@ -24,7 +24,7 @@ pub const READY: &str = "ready";
 
 /// What envd is told, as one line of JSON on its stdin: arguments and environment can be read by others, stdin cannot.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", default)]
 pub struct EnvdConfig {
     /// The token that `X-Access-Token` must match; without one envd is open to whoever reaches it.
     pub access_token: Option<String>,
@@ -34,6 +34,8 @@ pub struct EnvdConfig {
     pub default_user: String,
     /// Where processes start that name no working directory.
     pub default_workdir: String,
+    /// Whether the sandbox shares its network with the host: then only ports on which its own processes listen are led to.
+    pub shared_network: bool,
     /// The interpreter of the sandbox, where it has code cells. envd starts it and is ready once it listens.
     pub interpreter: Option<InterpreterConfig>,
 }

@@ -2,10 +2,19 @@
 // declarations exist only after a build.
 
 export * from "../../src/code.d.ts";
+export * from "../../src/server/groups.d.ts";
 export * from "../../src/server/types.d.ts";
 export * from "../../src/types.d.ts";
 // The SandboxServer's types add members to this one.
 export { Sandbox } from "../../src/types.d.ts";
+
+/** Pages, of whatever they are asked for. */
+export class Paginator {
+  private constructor();
+  readonly hasNext: boolean;
+  readonly nextToken: string | undefined;
+  nextItems<T>(options: unknown): Promise<T[]>;
+}
 
 /** The side of a `ServerClient` that makes requests. */
 export class ServerCore {
@@ -20,5 +29,7 @@ export function bindFiles(files: unknown): void;
 export function bindServer(load: () => Promise<void>, core: unknown): void;
 /** Makes terminals over WebSocket instances of the first class, and gives the second its asynchronous disposal. */
 export function bindTerminals(session: unknown, connection: unknown): void;
+/** Says how to make a `fetch` that goes through a proxy. */
+export function setProxyFetch(make: (proxy: string) => (url: string, init: object) => Promise<Response>): void;
 
 export default function instantiate(options: { module_or_path: unknown }): Promise<unknown>;

@@ -1,8 +1,7 @@
 // The package's face, the same for every runtime: the classes of the WebAssembly module with static methods that load it first.
 //
-// The classes themselves are exported, not stand-ins, so that `instanceof` holds. Their statics are replaced in place: those that are
-// asynchronous wait for the module, and those that have a twin among the instance methods get its name here, since wasm-bindgen cannot
-// give one name to both.
+// The classes themselves are exported, not stand-ins, so that `instanceof` holds. Their statics are replaced in place by ones that wait for
+// the module, and the calls at the control plane, which are one method of the module, get their names here.
 import {
   bindFiles,
   bindServer,
@@ -18,12 +17,21 @@ import {
   TerminalSession,
 } from "./agent_sandbox_web.js";
 import { init, setDefaultSource } from "./loading.js";
-import { SandboxPaginator } from "./paginator.js";
+import { SandboxPaginator, SnapshotPaginator } from "./paginator.js";
 
 export { Sandbox as AsyncSandbox } from "./agent_sandbox_web.js";
 export * from "./errors.js";
 export * from "./server.js";
-export { Code, Commands, Files, init, Network, Pty, Sandbox, SandboxPaginator, TerminalSession };
+export { Code, Commands, Files, init, Network, Pty, Sandbox, SandboxPaginator, SnapshotPaginator, TerminalSession };
+/** The states of a sandbox, by name. */
+export const SandboxStatus = {
+  CREATING: "creating",
+  RUNNING: "running",
+  PAUSED: "paused",
+  STOPPING: "stopping",
+  STOPPED: "stopped",
+  ERROR: "error",
+} as const;
 /** For the entries; `export *` leaves a default out, so it does not become part of the package's face. */
 export default setDefaultSource;
 
@@ -34,35 +42,84 @@ bindTerminals(TerminalSession, PtyConnection);
 
 type Method = (...args: unknown[]) => unknown;
 
-/** Name of a static in the package: its name in the module. */
-const ASYNC_STATICS: [string, string][] = [
-  ["create", "create"],
-  ["connect", "connect"],
-  ["attach", "attach"],
-  ["getInfo", "getInfoById"],
-  ["kill", "killById"],
-  ["killById", "killById"],
-  ["setTimeout", "setTimeoutById"],
-];
-
 const statics = Sandbox as unknown as Record<string, Method>;
-const named = ASYNC_STATICS.map(([name, inModule]) => [name, statics[inModule] as Method] as const);
-const { list } = statics as { list: Method };
+const methods = Sandbox.prototype as unknown as Record<string, Method>;
 
-for (const [, inModule] of ASYNC_STATICS) delete statics[inModule];
-for (const [name, method] of named) {
+/** Takes a member of the module's class away: the package has it under other names. */
+function taken(of: Record<string, Method>, name: string): Method {
+  const method = of[name] as Method;
+  delete of[name];
+  return method;
+}
+
+const callById = taken(statics, "callById");
+const callHere = taken(methods, "call");
+const list = taken(statics, "list");
+const listSnapshots = taken(statics, "listSnapshots");
+const snapshotsHere = taken(methods, "snapshots");
+
+for (const name of ["create", "connect", "attach"]) {
+  const method = statics[name] as Method;
   define(name, async (...args) => {
     await init();
     return method.apply(Sandbox, args);
   });
 }
-define("list", (options) => {
-  const open = async () => {
-    await init();
-    return list.call(Sandbox, options);
+
+/** Calls about a sandbox: whether an argument stands in front of the options, and where the call is: 1 by id, 2 at a sandbox. */
+const CALLS: [name: string, hasArgument: boolean, where: number][] = [
+  ["kill", false, 3],
+  ["getInfo", false, 3],
+  ["refreshInfo", false, 2],
+  ["isRunning", false, 2],
+  ["setTimeout", true, 3],
+  ["connect", false, 2],
+  ["resume", false, 2],
+  ["pause", false, 3],
+  ["fork", false, 3],
+  ["createSnapshot", false, 3],
+  ["deleteSnapshot", false, 1],
+  ["getMetrics", false, 3],
+  ["logs", false, 3],
+  ["updateNetwork", true, 3],
+];
+
+for (const [name, hasArgument, where] of CALLS) {
+  const split = (args: unknown[]) => (hasArgument ? args : [undefined, args[0]]);
+  if (where & 1) {
+    define(name, async (id, ...args) => {
+      await init();
+      const [argument, options] = split(args);
+      return callById.call(Sandbox, name, id, argument, options);
+    });
+  }
+  if (where & 2) {
+    const isResumption = name === "connect" || name === "resume";
+    define(
+      name,
+      async function (this: unknown, ...args) {
+        const [argument, options] = split(args);
+        const answer = await callHere.call(this, name, argument, options);
+        return isResumption ? this : answer;
+      },
+      Sandbox.prototype,
+    );
+  }
+}
+define("killById", statics.kill as Method);
+
+/** Pages whose first one loads the module. */
+const paginated = (Pages: typeof SandboxPaginator | typeof SnapshotPaginator, open: Method) =>
+  function (this: unknown, options: unknown) {
+    const opened = async () => {
+      await init();
+      return open.call(this, options);
+    };
+    return new Pages(opened as never, options as never);
   };
-  return new SandboxPaginator(open as never, options as never);
-});
+define("list", paginated(SandboxPaginator, list));
+define("listSnapshots", paginated(SnapshotPaginator, listSnapshots));
+define("listSnapshots", paginated(SnapshotPaginator, snapshotsHere), Sandbox.prototype);
 
 /** Methods of a sandbox that are those of one of its parts, there by another name if one stands here. */
 const FORWARDED: [string, "code" | "files" | "network", string?][] = [

@@ -1,17 +1,17 @@
-import type { CallOptions, SandboxInfo, SandboxListOptions } from "../../src/types.d.ts";
-import type { SandboxPaginator as WasmPaginator } from "./agent_sandbox_web.js";
+import type { CallOptions, SandboxInfo, SnapshotInfo } from "../../src/types.d.ts";
+import type { Paginator as WasmPaginator } from "./agent_sandbox_web.js";
 
 /**
- * Pages of sandboxes. `Sandbox.list` is synchronous and may be called before the module is loaded, so the paginator of the module is
- * made with the first page; a bad option is reported there too, whether the module was loaded or not.
+ * Pages. What opens them is synchronous and may be called before the module is loaded, so the paginator of the module is made with the
+ * first page; a bad option is reported there too, whether the module was loaded or not.
  */
-export class SandboxPaginator implements AsyncIterable<SandboxInfo> {
+class Paginator<T> implements AsyncIterable<T> {
   readonly #open: () => Promise<WasmPaginator>;
   readonly #firstToken: string | undefined;
   #opening: Promise<WasmPaginator> | undefined;
   #pages: WasmPaginator | undefined;
 
-  constructor(open: () => Promise<WasmPaginator>, options: SandboxListOptions | undefined) {
+  constructor(open: () => Promise<WasmPaginator>, options: { nextToken?: string | undefined } | undefined) {
     this.#open = open;
     this.#firstToken = options?.nextToken;
   }
@@ -24,7 +24,7 @@ export class SandboxPaginator implements AsyncIterable<SandboxInfo> {
     return this.#pages ? this.#pages.nextToken : this.#firstToken;
   }
 
-  async nextItems(options?: CallOptions): Promise<SandboxInfo[]> {
+  async nextItems(options?: CallOptions): Promise<T[]> {
     this.#opening ??= this.#open().catch((error: unknown) => {
       this.#opening = undefined;
       throw error;
@@ -33,13 +33,19 @@ export class SandboxPaginator implements AsyncIterable<SandboxInfo> {
     return this.#pages.nextItems(options);
   }
 
-  async toArray(options?: CallOptions): Promise<SandboxInfo[]> {
-    const all: SandboxInfo[] = [];
+  async toArray(options?: CallOptions): Promise<T[]> {
+    const all: T[] = [];
     while (this.hasNext) all.push(...(await this.nextItems(options)));
     return all;
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<SandboxInfo, void, void> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, void> {
     while (this.hasNext) yield* await this.nextItems();
   }
 }
+
+/** Pages of sandboxes. */
+export class SandboxPaginator extends Paginator<SandboxInfo> {}
+
+/** Pages of snapshots. */
+export class SnapshotPaginator extends Paginator<SnapshotInfo> {}

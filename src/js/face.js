@@ -2,3 +2,4 @@
 export * from "../server/js/client.js";
 export * from "./errors.js";
 export { bindFiles } from "./files.js";
+export { setProxyFetch } from "./runtime.js";

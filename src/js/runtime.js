@@ -1,4 +1,5 @@
 // What kind of runtime this is, and what only some of them have.
+import { makeError } from "./errors.js";
 
 const agent = globalThis.navigator?.userAgent ?? "";
 const edge = agent === "Cloudflare-Workers" || "EdgeRuntime" in globalThis;
@@ -47,6 +48,24 @@ export function environment(name) {
     // Deno without --allow-env.
     return undefined;
   }
+}
+
+let makeProxyFetch;
+
+/** Says how to make a `fetch` that goes through a proxy; called by the entry of the one runtime that can. */
+export function setProxyFetch(make) {
+  makeProxyFetch = make;
+}
+
+/** A `fetch` that goes through a proxy. */
+export function proxyFetch(proxy) {
+  if (makeProxyFetch) return makeProxyFetch(proxy);
+  throw makeError(
+    "InvalidArgumentError",
+    "The option proxy works in Node only.",
+    "Leave it out; browsers, Deno, Bun and edge workers have settings of their own, and the option fetch takes any implementation.",
+    {},
+  );
 }
 
 /** Hands a line to the caller's logger, whose own failures are not ours. */

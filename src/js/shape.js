@@ -83,7 +83,7 @@ export function processInfos(wire) {
 
 /** What the control plane says of a sandbox; `known` holds what this client knows when the answer is silent. */
 export function sandboxInfo(wire, known) {
-  return present({
+  const info = present({
     sandboxId: wire.sandboxID ?? known?.sandboxId,
     template: wire.templateID ?? known?.template ?? "",
     alias: wire.alias || undefined,
@@ -96,13 +96,49 @@ export function sandboxInfo(wire, known) {
     diskSizeMB: wire.diskSizeMB,
     envdVersion: wire.envdVersion || known?.envdVersion,
     envdUrl: wire.envdUrl || undefined,
+    allowInternetAccess: wire.allowInternetAccess ?? undefined,
+    network: wire.network ?? undefined,
+    lifecycle: wire.lifecycle ?? undefined,
+    volumeMounts: wire.volumeMounts ?? undefined,
   });
+  // To be read by name, and not by whoever prints or stores the rest.
+  if (wire.envdAccessToken) Object.defineProperty(info, "envdAccessToken", { value: wire.envdAccessToken });
+  return info;
 }
 
 /** A page of sandboxes: platforms answer with a bare array, `{data}` or `{sandboxes}`. */
 export function sandboxInfos(wire) {
   const page = Array.isArray(wire) ? wire : (wire?.data ?? wire?.sandboxes);
   return Array.isArray(page) ? page.filter((one) => typeof one?.sandboxID === "string").map((one) => sandboxInfo(one)) : [];
+}
+
+export function snapshotInfo(wire) {
+  return { snapshotId: wire.snapshotID, names: Array.isArray(wire.names) ? wire.names : [] };
+}
+
+/** A page of snapshots. */
+export function snapshotInfos(wire) {
+  return Array.isArray(wire) ? wire.filter((one) => typeof one?.snapshotID === "string").map(snapshotInfo) : [];
+}
+
+/** Measurements of a sandbox. */
+export function metrics(wire) {
+  if (!Array.isArray(wire)) return [];
+  return wire.map(({ timestamp, timestampUnix, ...values }) => ({
+    ...values,
+    timestamp: typeof timestampUnix === "number" ? new Date(timestampUnix * 1000) : date(timestamp),
+  }));
+}
+
+/** What a sandbox's own log says. */
+export function logEntries(wire) {
+  if (!Array.isArray(wire?.logs)) return [];
+  return wire.logs.map(({ timestamp, level = "info", message = "", fields }) => ({
+    timestamp: date(timestamp),
+    level,
+    message,
+    fields: labels(fields),
+  }));
 }
 
 /** The message of an error body, in the forms that platforms use; its code when that is a word. */
@@ -119,4 +155,17 @@ export function errorBody(text) {
   } catch {
     return {};
   }
+}
+
+/** Names that other SDKs have for options of this one. */
+const MISSPELT = { timeout: "timeoutMs", requestTimeout: "requestTimeoutMs", env: "envs", environment: "envs" };
+
+/** What to say of the first key that is known here under another name; undefined when there is none. */
+export function misspelt(options) {
+  for (const key in options) {
+    const camel = key.replace(/(?<=[a-z])_([a-z])/g, (_, letter) => letter.toUpperCase());
+    const name = Object.hasOwn(MISSPELT, camel) ? MISSPELT[camel] : camel;
+    if (name !== key && options[key] !== undefined) return `There is no option ${key} here: it is called ${name}.`;
+  }
+  return undefined;
 }

@@ -371,6 +371,9 @@ pub fn short_message(text: &str) -> Option<String> {
 }
 
 #[cfg(test)]
+mod page;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;

@@ -6,6 +6,7 @@
 pub mod base64;
 pub mod chunks;
 pub mod connect;
+pub mod control;
 pub mod envelope;
 pub mod events;
 pub mod failure;

@@ -100,7 +100,7 @@ fn has_placeholder(text: &str) -> bool {
 }
 
 /// What stands before and behind the first `part`. The standard library's search is made for long texts, and costs a page 3 KB.
-pub(super) fn split_at<'a>(text: &'a str, part: &str) -> Option<(&'a str, &'a str)> {
+pub fn split_at<'a>(text: &'a str, part: &str) -> Option<(&'a str, &'a str)> {
     let at = text.as_bytes().windows(part.len()).position(|window| window == part.as_bytes())?;
     Some((text.get(..at)?, text.get(at + part.len()..)?))
 }

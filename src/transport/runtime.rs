@@ -1,6 +1,6 @@
 //! What the runtime offers, and what kind it is.
 
-use js_sys::Promise;
+use js_sys::{Function, Promise};
 use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen]
@@ -24,6 +24,9 @@ extern "C" {
     /// Lets a promise go: a rejection that nobody handles would be reported.
     pub fn ignore(promise: &Promise);
     pub fn environment(name: &str) -> Option<String>;
+    /// A `fetch` that goes through a proxy, where the runtime has one.
+    #[wasm_bindgen(js_name = proxyFetch, catch)]
+    pub fn proxy_fetch(proxy: &str) -> Result<Function, JsValue>;
 }
 
 /// Whether this is a page or a worker of one.

@@ -1,5 +1,5 @@
 // What the declarations promise exists at run time, and what exists is declared.
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { inspect } from "node:util";
 import type { Sandbox, TerminalSession } from "agent-sandbox-web";
 import * as sdk from "agent-sandbox-web";
@@ -8,6 +8,7 @@ import ts from "typescript";
 import { beforeAll, describe, expect, test } from "vitest";
 import { Body, fakeFetch } from "./support/fake-fetch.ts";
 import { start } from "./support/wire.ts";
+import { ROWS } from "./surface.rows.ts";
 
 /** The exports by name. */
 const runtime = Object.fromEntries(Object.entries(sdk)) as Record<string, { prototype: object; code?: string }>;
@@ -18,8 +19,12 @@ const classes = new Map<string, ts.ClassDeclaration>();
 /** An interface may be declared in several places, and then is all of them together. */
 const interfaces = new Map<string, ts.InterfaceDeclaration[]>();
 const values = new Set<string>();
+/** Names of every declaration, types too. */
+const declared = new Set<string>();
 
 for (const statement of source.statements) {
+  if ((ts.isTypeAliasDeclaration(statement) || ts.isInterfaceDeclaration(statement)) && statement.name)
+    declared.add(statement.name.text);
   if (ts.isClassDeclaration(statement) && statement.name) {
     classes.set(statement.name.text, statement);
     values.add(statement.name.text);
@@ -165,6 +170,48 @@ test("an error's stack begins with its name and message, leads to the caller and
     expect(stack).not.toMatch(/wasm|snippets/);
   }
   expect(error.stack).toContain("surface.test");
+});
+
+/** Members of an interface or class, inherited ones too. */
+function inheritedMembers(name: string): Member[] {
+  const own = classes.get(name);
+  const declarations = [...(own ? [own] : []), ...(interfaces.get(name) ?? [])];
+  const parents = declarations.flatMap(({ heritageClauses = [] }) =>
+    heritageClauses.flatMap(({ types }) => types.map(({ expression }) => expression.getText(source))),
+  );
+  return [...declarations.flatMap(membersOf), ...parents.flatMap(inheritedMembers)];
+}
+
+/** The text of every file of tests but the table of rows itself. */
+const testSources = (readdirSync(new URL("../", import.meta.url), { recursive: true, encoding: "utf8" }) as string[])
+  .filter((name) => /^(client|server|peers|docs|console)\/.*\.ts$/.test(name) && !name.endsWith("surface.rows.ts"))
+  .map((name) => readFileSync(new URL(`../${name}`, import.meta.url), "utf8"))
+  .join("\n");
+
+test.each(ROWS.map((row) => [`${row.section}: ${row.seed}`, row] as const))(
+  "%s exists, is typed and has a test",
+  (_, { here, test: title }) => {
+    const [, of = "", kind, member] = /^([\w]+)(?:([.#])(.+))?$/.exec(here) ?? [];
+    if (kind === undefined) {
+      expect(values.has(of) || declared.has(of), `${of} is declared`).toBe(true);
+      if (values.has(of)) expect(of in runtime, `${of} is exported`).toBe(true);
+    } else {
+      const isStatic = kind === "." && classes.has(of);
+      const found = inheritedMembers(of).find(({ name }) => name === (isStatic ? `static ${member}` : member));
+      expect(found, `${here} is declared`).toBeDefined();
+      if (found && classes.has(of)) check(of, isStatic ? (runtime[of] as object) : (runtime[of]?.prototype ?? {}), found);
+    }
+    expect(title.length > 3 && testSources.includes(title), `a test is called: ${title}`).toBe(true);
+  },
+);
+
+test("the states have names", () => {
+  expect(Object.values(sdk.SandboxStatus)).toEqual(["creating", "running", "paused", "stopping", "stopped", "error"]);
+});
+
+test("the old names of errors are the same classes", () => {
+  expect(sdk.ConnectionError_).toBe(sdk.SandboxConnectionError);
+  expect(sdk.FileNotFoundError_).toBe(sdk.FileNotFoundError);
 });
 
 test("handles and streams have the members of their interfaces", async () => {

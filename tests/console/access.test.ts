@@ -1,6 +1,7 @@
 // How the page comes by its right to use the platform, where it keeps it, and what it says when that is over.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { screenshot } from "../support/browser.ts";
+import { startPlatform } from "../support/platform.ts";
 import { type Console, openConsole } from "./console.ts";
 import { ConsolePage } from "./console-page.ts";
 
@@ -82,7 +83,7 @@ describe("access to the console", { timeout: 120_000 }, () => {
     await first.gone("console-new-sandbox >>> dialog");
   });
 
-  test("a sandbox that ends elsewhere is told in the list, in its terminal and in its command box", async () => {
+  test("a sandbox that ends elsewhere is told in the list, in its terminal and in its command box, which offers nothing more", async () => {
     const { first, platform } = shared;
     const id = await first.text("console-sandbox-bar >>> h2");
     await first.terminal(1);
@@ -94,21 +95,9 @@ describe("access to the console", { timeout: 120_000 }, () => {
     await first.find("sandbox-terminal >>> sandbox-error >>> .title");
     await first.find(".panel >>> sandbox-error >>> .title", "This sandbox has ended");
     await first.click("[role=tab]", "Command");
-    await first.start("echo too late");
-    await first.find("sandbox-command >>> sandbox-error >>> .code", "E");
+    const run = await first.find("sandbox-command >>> form button", "Run");
+    expect(await run.evaluate((button) => (button as HTMLButtonElement).disabled)).toBe(true);
     await screenshot(first.page, "console-ended");
-  });
-
-  test("a token of an earlier run leads back in, with the reason", async () => {
-    const other = await shared.browser.createBrowserContext();
-    const page = await ConsolePage.open(other, shared.url);
-    await page.find("console-connect >>> input");
-    await page.page.evaluate(() => sessionStorage.setItem("agent-sandbox-console.token", "console_of-an-earlier-run"));
-    await page.page.reload();
-    await page.find("sandbox-error >>> .title", "The platform was restarted");
-    expect(await page.storage()).toEqual({ local: {}, session: {}, cookies: "" });
-    await screenshot(page.page, "console-restarted");
-    await other.close();
   });
 
   test("a platform that is dead is told, and the page goes on trying", async () => {
@@ -117,5 +106,25 @@ describe("access to the console", { timeout: 120_000 }, () => {
     await first.find(".trouble >>> sandbox-error >>> .title");
     await first.find(".trouble >>> sandbox-error >>> button", "Try now");
     await screenshot(first.page, "console-dead-platform");
+  });
+
+  test("a platform that was started again leads back in, with the reason, and forgets the old token", async () => {
+    const { first } = shared;
+    const again = await startPlatform({ port: Number(new URL(shared.url).port) });
+    try {
+      await first.find("sandbox-error >>> .title", "The platform was restarted");
+      expect(await first.storage()).toMatchObject({
+        local: {},
+        session: { "agent-sandbox-console.sandbox": expect.any(String) },
+        cookies: "",
+      });
+      expect(Object.keys((await first.storage()).session)).not.toContain("agent-sandbox-console.token");
+      await screenshot(first.page, "console-restarted");
+      await first.fill("console-connect >>> input", again.info.apiKey);
+      await first.page.keyboard.press("Enter");
+      await first.find("h2", "No sandboxes yet");
+    } finally {
+      await again.stop();
+    }
   });
 });

@@ -89,8 +89,9 @@ export class ConsolePage {
   }
 
   /** Starts a sandbox by the dialog and waits until it is open. Gives its id. */
-  async createSandbox(): Promise<string> {
+  async createSandbox(template = "base"): Promise<string> {
     await this.click("button", "New sandbox");
+    await (await this.find("console-new-sandbox >>> #template")).select(template);
     await this.click("console-new-sandbox >>> button", "Start");
     await this.gone("console-new-sandbox >>> dialog");
     await this.find("sandbox-console");

@@ -3,21 +3,33 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { screenshot } from "../support/browser.ts";
+import { FIRST_USE_MS, prepareRuntime, runtimeDir } from "../support/runtime.ts";
 import { type Console, openConsole } from "./console.ts";
 import { ConsolePage, DESKTOP, PHONE } from "./console-page.ts";
+import { NotebookPage } from "./notebook-page.ts";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** A cell that gives something of most kinds. */
+const EVERYTHING = `import sys
+import pandas as pd
+from IPython.display import HTML, Latex, JSON, display
+print("\\033[32mgreen\\033[0m plain")
+print("a warning", file=sys.stderr)
+display(pd.DataFrame({"name": ["a", "b"], "value": [1.5, 22]}), Latex(r"$\\frac{a}{b}$"), JSON({"key": [1, 2]}), HTML("<b>HTML</b>"))
+{}["missing"]`;
 
 let shared: Console;
 let sandboxId: string;
 
 beforeAll(async () => {
-  shared = await openConsole();
-  sandboxId = await shared.first.createSandbox();
+  await prepareRuntime();
+  shared = await openConsole(["--runtime-dir", runtimeDir]);
+  sandboxId = await shared.first.createSandbox("code-interpreter-v1");
   await shared.first.run(
     "mkdir -p src && printf 'import json\\n\\n\\ndef main() -> None:\\n    print(json.dumps({\"answer\": 42}))\\n' > main.py",
   );
-}, 120_000);
+}, FIRST_USE_MS);
 
 afterAll(() => shared?.close());
 
@@ -74,6 +86,12 @@ describe.each([
     await page.page.keyboard.type("ls --color\n");
     await page.terminalHas("main.py");
     await shot("terminal");
+    const notebook = new NotebookPage(page);
+    await notebook.show();
+    await notebook.run(1, EVERYTHING);
+    await page.find("sandbox-result >>> .katex-html");
+    await page.find("sandbox-result-frame");
+    await shot("notebook");
     expect(page.problems).toEqual([]);
     await page.page.close();
   });

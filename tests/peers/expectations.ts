@@ -56,6 +56,18 @@ export const expectations: Results = {
   terminal: [true, true, 7],
   terminalKill: [true, true],
 
+  pauseWithMemory: { paused: [true, false], seen: ["paused", false], listed: [true], running: true, goesOn: true },
+  streamEndsAtPause: true,
+  pauseWithoutMemory: [true, "kept\nstopped\n"],
+  fork: [
+    [true, "kept\n"],
+    [true, "kept\n"],
+  ],
+  snapshots: { pages: [1, 1], newestFirst: true, file: "kept\n", deleted: [true, true, false] },
+  metrics: { measured: true, none: 0 },
+  updateNetwork: { cut: "0", restored: true, rule: true },
+  autoPauseAndResume: { lifecycle: { onTimeout: "pause", autoResume: true }, paused: true, woken: "woken\n", state: "running" },
+
   kill: [true, false, false],
   afterKill: [true, refused("SandboxNotFound")],
 };

@@ -25,6 +25,8 @@ export interface PlatformInfo {
 export interface PlatformOptions {
   /** Where sandboxes are kept. Without it a temporary folder, gone after `stop`. */
   dataDir?: string;
+  /** The port; a free one without it. */
+  port?: number;
   /** More arguments for `serve`. */
   args?: string[];
   /** More environment variables. */
@@ -62,7 +64,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
       "serve",
       "--json",
       "--listen",
-      "127.0.0.1:0",
+      `127.0.0.1:${options.port ?? 0}`,
       "--data-dir",
       dataDir,
       ...(existsSync(console) ? ["--console", console] : []),

@@ -20,6 +20,7 @@ import "./sandbox-bar.js";
 import "./sandbox-list.js";
 
 const CURRENT = "agent-sandbox-console.sandbox";
+const NOTEBOOK = "agent-sandbox-console.notebook";
 const EXTENSION_MS = 15 * 60_000;
 // `connect` makes a sandbox live at least this long and never shortens its life. Looking at a sandbox must not extend it, so the page
 // asks for next to nothing.
@@ -134,7 +135,8 @@ export class ConsoleApp extends LitElement {
           this.opened.filter((opened) => opened.sandbox),
           (opened) => opened.id,
           (opened) => html`<sandbox-console data-sandbox=${opened.id} .sandbox=${opened.sandbox}
-            ?ended=${opened.ended} ?hidden=${opened !== current}></sandbox-console>`,
+            ?ended=${opened.ended} ?hidden=${opened !== current} frame-url=${this.config?.resultsUrl ?? ""} storage-key=${NOTEBOOK}
+            @need-template=${(event: CustomEvent<string>) => this.dialog.open(event.detail)}></sandbox-console>`,
         )}
       </div>
     </main>`;

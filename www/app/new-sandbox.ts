@@ -1,13 +1,18 @@
-import { type ConnectionOptions, Sandbox } from "agent-sandbox-web";
+import { type ConnectionOptions, Sandbox, type SandboxCreateOptions } from "agent-sandbox-web";
 import { css, html, LitElement, nothing } from "lit";
 import { customElement, property, query, state } from "lit/decorators.js";
+import { ExplainedError } from "../elements/describe-error.js";
 import { icon } from "../elements/icons.js";
-import { base } from "../elements/styles.js";
+import { plainName } from "../elements/names.js";
+import { base, dialogBox } from "../elements/styles.js";
+import { type CodeCellsStatus, codeCellsStatus, progressOf } from "./code-cells.js";
 import "../elements/sandbox-error.js";
 
 const MINUTE_MS = 60_000;
 const LONGEST_MINUTES = 24 * 60;
+const CODE_CELLS = "code-interpreter-v1";
 const OTHER = "other";
+const POLL_MS = 1000;
 
 /**
  * The dialog that starts a sandbox.
@@ -18,25 +23,10 @@ const OTHER = "other";
 export class ConsoleNewSandbox extends LitElement {
   static override styles = [
     base,
+    dialogBox,
     css`
       dialog {
-        width: min(480px, calc(100vw - 24px));
-        max-height: calc(100vh - 24px);
-        padding: 20px;
-        overflow: auto;
-        border: 1px solid var(--sb-border);
-        border-radius: 12px;
-        background: var(--sb-raised);
-        color: inherit;
-        box-shadow: var(--sb-shadow);
-      }
-      dialog::backdrop {
-        background: rgb(8 10 16 / 45%);
-      }
-      h2 {
-        margin: 0 0 14px;
-        font-size: 16px;
-        font-weight: 600;
+        --dialog-width: 480px;
       }
       form {
         display: grid;
@@ -63,6 +53,18 @@ export class ConsoleNewSandbox extends LitElement {
         margin: 0;
         color: var(--sb-muted);
         font-size: 12px;
+      }
+      .setup {
+        display: grid;
+        gap: 4px;
+      }
+      .setup progress {
+        width: 100%;
+        accent-color: var(--sb-accent-fill);
+      }
+      .setup .detail {
+        overflow-wrap: anywhere;
+        min-height: 1.45em;
       }
       .row {
         display: flex;
@@ -97,11 +99,6 @@ export class ConsoleNewSandbox extends LitElement {
         color: var(--sb-accent);
         cursor: pointer;
       }
-      .buttons {
-        display: flex;
-        justify-content: flex-end;
-        gap: 8px;
-      }
     `,
   ];
 
@@ -110,33 +107,43 @@ export class ConsoleNewSandbox extends LitElement {
   @state() private template = "base";
   @state() private labels: readonly { key: string; value: string }[] = [];
   @state() private busy = false;
+  /** How far the platform's runtime of code cells is, as far as it was asked. */
+  @state() private codeCells: CodeCellsStatus | undefined;
   @state() private error: unknown;
   @query("dialog") private dialog!: HTMLDialogElement;
   @query("form") private form!: HTMLFormElement;
 
-  /** Opens the dialog. */
-  open(): void {
+  private attempt = new AbortController();
+
+  /**
+   * Opens the dialog.
+   * @param template the template to begin with; the one chosen last without it
+   */
+  open(template = this.template): void {
     this.error = undefined;
+    this.choose(template);
     this.dialog.showModal();
   }
 
   override render() {
     return html`
-      <dialog aria-labelledby="title">
+      <dialog aria-labelledby="title" @close=${() => this.attempt.abort()}>
         <h2 id="title">New sandbox</h2>
         <form @submit=${this.submit}>
           <div class="part">
             <label for="template">Template</label>
-            <select id="template" class="field" name="template" .value=${this.template} @change=${this.choose}>
-              <option value="base">base: a shell and files</option>
-              <option value="code-interpreter-v1">code-interpreter-v1: code cells too</option>
-              <option value=${OTHER}>Another template or a snapshot</option>
+            <select id="template" class="field" name="template" 
+              @change=${(event: Event) => this.choose((event.target as HTMLSelectElement).value)}>
+              <option value="base" ?selected=${this.template === "base"}>base: a shell and files</option>
+              <option value=${CODE_CELLS} ?selected=${this.template === CODE_CELLS}>${CODE_CELLS}: code cells too</option>
+              <option value=${OTHER} ?selected=${this.template === OTHER}>Another template or a snapshot</option>
             </select>
             ${
               this.template === OTHER
                 ? html`<input class="field mono" name="other" required aria-label="Name or id" placeholder="Name or id" spellcheck="false" />`
                 : nothing
             }
+            ${this.template === CODE_CELLS ? this.renderCodeCells() : nothing}
           </div>
           <div class="part">
             <label for="timeout">Lives for</label>
@@ -171,6 +178,23 @@ export class ConsoleNewSandbox extends LitElement {
     `;
   }
 
+  /** What the first sandbox with code cells on a machine must be told beforehand, and while it waits. */
+  private renderCodeCells() {
+    const status = this.codeCells;
+    if (!status || status.state === "ready") return nothing;
+    if (status.state !== "making") {
+      return html`<p class="hint">The first sandbox with code cells installs ${status.packages} Python packages (numpy, pandas,
+        matplotlib and others) on this machine: about ${status.megabytes} MB, usually ${status.minutes} minutes, once.</p>`;
+    }
+    const done = progressOf(status);
+    return html`<div class="setup">
+      <progress aria-label="Setting up code cells" max="1" .value=${done ?? nothing}></progress>
+      <p class="hint" role="status">Setting up code cells: ${status.packages} Python packages, about ${status.megabytes} MB, usually
+        ${status.minutes} minutes, once.</p>
+      <p class="hint detail">${plainName(status.detail ?? "")}</p>
+    </div>`;
+  }
+
   private renderLabel(label: { key: string; value: string }, at: number) {
     return html`<div class="row">
       <input class="field" aria-label="Name of the label" placeholder="name" required .value=${label.key}
@@ -186,8 +210,13 @@ export class ConsoleNewSandbox extends LitElement {
     </div>`;
   }
 
-  private choose(event: Event) {
-    this.template = (event.target as HTMLSelectElement).value;
+  private choose(template: string) {
+    this.template = template;
+    if (template === CODE_CELLS) void this.ask();
+  }
+
+  private async ask(): Promise<void> {
+    this.codeCells = await codeCellsStatus(this.connection);
   }
 
   private setLabels(labels: readonly { key: string; value: string }[]) {
@@ -201,21 +230,57 @@ export class ConsoleNewSandbox extends LitElement {
     const text = (name: string) => String(data.get(name) ?? "").trim();
     this.busy = true;
     this.error = undefined;
+    this.attempt = new AbortController();
+    const { signal } = this.attempt;
     try {
-      const sandbox = await Sandbox.create({
+      const sandbox = await this.create({
         ...this.connection,
         template: this.template === OTHER ? text("other") : this.template,
         timeoutMs: Number(text("timeout")) * Number(text("unit")) * MINUTE_MS,
         metadata: Object.fromEntries(this.labels.map(({ key, value }) => [key, value])),
         allowInternetAccess: data.has("internet"),
+        signal,
       });
       this.dialog.close();
       this.labels = [];
       this.dispatchEvent(new CustomEvent("sandbox-created", { detail: sandbox }));
     } catch (error) {
-      this.error = error;
+      if (!signal.aborted) this.error = error;
     } finally {
       this.busy = false;
+    }
+  }
+
+  /** Starts it. With code cells that can take minutes the first time, longer than the platform lets a caller wait: then it is asked again. */
+  private async create(options: SandboxCreateOptions): Promise<Sandbox> {
+    if (options.template !== CODE_CELLS || this.codeCells?.state === "ready") return Sandbox.create(options);
+    const watch = setInterval(() => void this.ask(), POLL_MS);
+    try {
+      for (;;) {
+        try {
+          return await Sandbox.create(options);
+        } catch (error) {
+          await this.ask();
+          const { state, detail = "" } = this.codeCells ?? {};
+          if (state === "failed") {
+            throw new ExplainedError("Code cells could not be set up", plainName(detail), "The platform's log has more.", {
+              cause: error,
+            });
+          }
+          if (state !== "making") throw error;
+        }
+        await this.setUp(options.signal);
+      }
+    } finally {
+      clearInterval(watch);
+    }
+  }
+
+  /** Waits until the platform has made the runtime of code cells, or could not. */
+  private async setUp(signal: AbortSignal | undefined): Promise<void> {
+    while (this.codeCells?.state === "making") {
+      signal?.throwIfAborted();
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
   }
 }

@@ -8,6 +8,8 @@ export interface PlatformConfig {
   readonly isolation: string;
   /** Where a page reaches sandboxes, with placeholders. */
   readonly sandboxHostUrl: string;
+  /** The page of another origin in which HTML results are shown. */
+  readonly resultsUrl: string;
 }
 
 /** Reads the configuration. */

@@ -1,11 +1,10 @@
 /** CodeMirror as the editor element needs it. Loaded only when a file is opened. */
 
 import { indentWithTab } from "@codemirror/commands";
-import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import { Compartment, EditorState, type Extension, Prec, type Text } from "@codemirror/state";
 import { EditorView, keymap } from "@codemirror/view";
-import { tags } from "@lezer/highlight";
 import { basicSetup } from "codemirror";
+import { editorLook } from "./editor-look.js";
 
 /** What the engine tells. */
 export interface EngineHooks {
@@ -25,51 +24,6 @@ export interface EditorDocument {
   readonly language: Compartment;
   scrollTop: number;
 }
-
-const theme = EditorView.theme({
-  "&": { height: "100%", backgroundColor: "var(--sb-surface)", color: "var(--sb-text)", fontSize: "13px" },
-  "&.cm-focused": { outline: "none" },
-  ".cm-scroller": { fontFamily: "var(--sb-mono)", lineHeight: "1.55" },
-  ".cm-content": { caretColor: "var(--sb-accent)", padding: "8px 0" },
-  ".cm-cursor, .cm-dropCursor": { borderLeftColor: "var(--sb-accent)" },
-  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
-    backgroundColor: "light-dark(#d3d9fa, #333a66)",
-  },
-  ".cm-gutters": { backgroundColor: "var(--sb-surface)", color: "var(--sb-muted)", border: "0" },
-  ".cm-lineNumbers .cm-gutterElement": { padding: "0 10px 0 14px" },
-  ".cm-activeLine": { backgroundColor: "light-dark(rgb(76 91 212 / 5%), rgb(152 162 251 / 6%))" },
-  ".cm-activeLineGutter": { backgroundColor: "transparent", color: "var(--sb-text)" },
-  ".cm-foldPlaceholder": { backgroundColor: "var(--sb-hover)", border: "0", color: "var(--sb-muted)" },
-  ".cm-matchingBracket": { backgroundColor: "var(--sb-selected)", outline: "1px solid var(--sb-accent)" },
-  ".cm-searchMatch": { backgroundColor: "light-dark(#fbe3b0, #5a4718)" },
-  ".cm-selectionMatch": { backgroundColor: "light-dark(#e6eadf, #2c3530)" },
-  ".cm-panels": { backgroundColor: "var(--sb-bg)", color: "var(--sb-text)", borderColor: "var(--sb-border)" },
-  ".cm-textfield": { backgroundColor: "var(--sb-surface)", borderColor: "var(--sb-border-strong)", borderRadius: "4px" },
-  ".cm-button": {
-    backgroundImage: "none",
-    backgroundColor: "var(--sb-raised)",
-    borderColor: "var(--sb-border-strong)",
-    borderRadius: "4px",
-  },
-  ".cm-tooltip": { backgroundColor: "var(--sb-raised)", borderColor: "var(--sb-border)", color: "var(--sb-text)" },
-  ".cm-tooltip-autocomplete ul li[aria-selected]": { backgroundColor: "var(--sb-accent-fill)", color: "var(--sb-on-fill)" },
-  ".cm-specialChar": { color: "var(--sb-danger)" },
-});
-
-const highlighting = HighlightStyle.define([
-  { tag: [tags.keyword, tags.operatorKeyword, tags.modifier], color: "var(--sb-syntax-keyword)" },
-  { tag: [tags.string, tags.special(tags.string), tags.regexp], color: "var(--sb-syntax-string)" },
-  { tag: [tags.number, tags.bool, tags.null, tags.atom], color: "var(--sb-syntax-number)" },
-  { tag: [tags.comment, tags.meta], color: "var(--sb-syntax-comment)" },
-  { tag: [tags.function(tags.variableName), tags.function(tags.propertyName), tags.labelName], color: "var(--sb-syntax-function)" },
-  { tag: [tags.typeName, tags.className, tags.namespace, tags.tagName], color: "var(--sb-syntax-type)" },
-  { tag: [tags.propertyName, tags.attributeName], color: "var(--sb-syntax-property)" },
-  { tag: tags.heading, color: "var(--sb-syntax-function)", fontWeight: "600" },
-  { tag: tags.strong, fontWeight: "600" },
-  { tag: tags.emphasis, fontStyle: "italic" },
-  { tag: tags.link, textDecoration: "underline" },
-  { tag: tags.invalid, color: "var(--sb-syntax-invalid)" },
-]);
 
 /** An editor drawn into an element; it shows one document at a time. */
 export class EditorEngine {
@@ -169,8 +123,7 @@ export class EditorEngine {
       language.of([]),
       EditorState.lineSeparator.of(lineSeparator),
       EditorView.contentAttributes.of({ "aria-label": label }),
-      theme,
-      Prec.high(syntaxHighlighting(highlighting)),
+      editorLook,
       EditorView.updateListener.of((update) => {
         if (update.docChanged) this.hooks.edited();
         if (update.docChanged || update.selectionSet) this.tellCursor();

@@ -3,11 +3,12 @@
  *
  * | element | what it is |
  * |---|---|
- * | `<sandbox-console>` | files, editor, commands and terminals together |
+ * | `<sandbox-console>` | files, editor, commands, a notebook and terminals together |
  * | `<sandbox-files>` | a tree of files with an editor |
  * | `<sandbox-editor>` | the editor alone |
  * | `<sandbox-command>` | a box to run commands in |
  * | `<sandbox-terminal>` | one shell |
+ * | `<sandbox-notebook>` | code cells with their results; loads its parts when it is used |
  * | `<sandbox-error>` | an error as a panel |
  */
 
@@ -16,4 +17,5 @@ export { SandboxConsole } from "./sandbox-console.js";
 export { SandboxEditor } from "./sandbox-editor.js";
 export { SandboxErrorPanel } from "./sandbox-error.js";
 export { SandboxFiles } from "./sandbox-files.js";
+export { SandboxNotebook } from "./sandbox-notebook.js";
 export { SandboxTerminal } from "./sandbox-terminal.js";

@@ -5,7 +5,7 @@ import { repeat } from "lit/directives/repeat.js";
 import { OutputLines } from "./ansi.js";
 import { duration } from "./format.js";
 import { icon } from "./icons.js";
-import { nextFrame } from "./next-frame.js";
+import { DrawPacer } from "./next-frame.js";
 import type { SandboxOutput } from "./sandbox-output.js";
 import { base, emptyState } from "./styles.js";
 import "./sandbox-error.js";
@@ -13,8 +13,6 @@ import "./sandbox-output.js";
 
 const KEPT_LINES = 3000;
 const KEPT_RUNS = 20;
-// Characters read ahead of the drawing; beyond that, reading waits for a frame.
-const UNDRAWN_LIMIT = 512 * 1024;
 // After a stop, how long the end may take to arrive: a grandchild can hold the output open for ever.
 const STOP_PATIENCE_MS = 1500;
 
@@ -140,6 +138,8 @@ export class SandboxCommand extends LitElement {
 
   /** The sandbox to run in. */
   @property({ attribute: false }) sandbox: Sandbox | undefined;
+  /** Whether the sandbox is gone: nothing can be run then. */
+  @property({ type: Boolean }) ended = false;
   @state() private runs: readonly Run[] = [];
   @state() private running: Run | undefined;
   @query("textarea") private field!: HTMLTextAreaElement;
@@ -202,7 +202,7 @@ export class SandboxCommand extends LitElement {
             ? html`<button type="button" class="button" ?disabled=${running.stopping} @click=${() => this.stop()}>
                 ${icon("stop")}Stop
               </button>`
-            : html`<button class="button primary" ?disabled=${!this.sandbox}>${icon("run")}Run</button>`
+            : html`<button class="button primary" ?disabled=${this.off}>${icon("run")}Run</button>`
         }
       </form>
     `;
@@ -221,7 +221,7 @@ export class SandboxCommand extends LitElement {
           run.error === undefined
             ? nothing
             : html`<sandbox-error .error=${run.error}>
-          <button class="button" @click=${() => this.start(run.command)} ?disabled=${this.running !== undefined}>Run again</button>
+          <button class="button" @click=${() => this.start(run.command)} ?disabled=${this.off || this.running !== undefined}>Run again</button>
         </sandbox-error>`
         }
       </section>
@@ -261,10 +261,15 @@ export class SandboxCommand extends LitElement {
     this.field.setSelectionRange(this.field.value.length, this.field.value.length);
   }
 
+  /** Whether nothing can be run. */
+  private get off(): boolean {
+    return this.ended || !this.sandbox;
+  }
+
   private submit(event: Event) {
     event.preventDefault();
     const command = this.field.value;
-    if (command.trim() === "" || this.running || !this.sandbox) return;
+    if (command.trim() === "" || this.running || this.off) return;
     this.field.value = "";
     if (this.history.at(-1) !== command) this.history.push(command);
     this.historyAt = this.history.length;
@@ -295,9 +300,7 @@ export class SandboxCommand extends LitElement {
   }
 
   private async read(run: Run, handle: CommandHandle): Promise<void> {
-    let undrawn = 0;
-    let rest = 0;
-    let frame: Promise<void> | undefined;
+    const pacer = new DrawPacer(() => this.draw(run));
     for await (const chunk of handle) {
       if (run.endedAt !== undefined) return;
       if (chunk.type === "exit") {
@@ -306,16 +309,7 @@ export class SandboxCommand extends LitElement {
         continue;
       }
       run.output.write(chunk.data, chunk.type);
-      undrawn += chunk.data.length;
-      frame ??= nextFrame(rest).then(() => {
-        const begun = performance.now();
-        frame = undefined;
-        undrawn = 0;
-        this.draw(run);
-        // Drawing takes at most a third of the time, so that clicks and keys come through.
-        rest = 2 * (performance.now() - begun);
-      });
-      if (undrawn > UNDRAWN_LIMIT) await frame;
+      await pacer.wrote(chunk.data.length);
     }
   }
 

@@ -11,15 +11,19 @@ import "./sandbox-command.js";
 import "./sandbox-files.js";
 import "./sandbox-terminal.js";
 
-/** What can be looked at: the files, the command box, or the terminal of this number. */
-type View = "files" | "command" | number;
+/** What can be looked at: the files, the command box, the notebook, or the terminal of this number. */
+type View = "files" | "command" | "notebook" | number;
+
+const NAMES = { files: "Files", command: "Command", notebook: "Notebook" } as const;
 
 const NARROW = 720;
 const STEP = 24;
 
 /**
- * Everything one does with a sandbox: files with an editor above, commands and terminals in tabs below; where there is little room,
- * one of them at a time.
+ * Everything one does with a sandbox: files with an editor above, commands, a notebook and terminals in tabs below; where there is little
+ * room, one of them at a time.
+ *
+ * @fires need-template - see `<sandbox-notebook>`
  */
 @customElement("sandbox-console")
 export class SandboxConsole extends LitElement {
@@ -29,7 +33,15 @@ export class SandboxConsole extends LitElement {
   @property({ attribute: false }) sandbox: Sandbox | undefined;
   /** Whether the sandbox is gone: nothing is offered then that needs it. */
   @property({ type: Boolean }) ended = false;
+  /** See `<sandbox-notebook>`. */
+  @property({ attribute: "frame-url" }) frameUrl = "";
+  /** See `<sandbox-notebook>`. */
+  @property({ attribute: "storage-key" }) storageKey = "";
   @state() private view: View = "command";
+  /** Whether the notebook has been looked at: before that, nothing of it is loaded. */
+  @state() private notebook = false;
+  /** The views that are shown in the whole height, without the files above them. */
+  @state() private whole: ReadonlySet<View> = new Set(["notebook"]);
   @state() private terminals: readonly number[] = [1];
   @state() private narrow = false;
   @state() private panelHeight = 0;
@@ -57,19 +69,22 @@ export class SandboxConsole extends LitElement {
     this.counter = 1;
     this.terminals = [1];
     this.view = "command";
+    this.notebook = false;
   }
 
   override render() {
     const { sandbox, narrow } = this;
     const view = this.shown;
+    const whole = !narrow && this.whole.has(view);
     return html`
-      <div class="layout ${narrow ? "narrow" : "wide"}" style="--panel: ${this.panelHeight}px">
+      <div class="layout ${narrow || whole ? "narrow" : "wide"}" style="--panel: ${this.panelHeight}px">
         <sandbox-files class="view" .sandbox=${sandbox} ?ended=${this.ended}
-          ?hidden=${narrow && view !== "files"}></sandbox-files>
-        ${narrow ? nothing : this.renderSplitter()}
+          ?hidden=${whole || (narrow && view !== "files")}></sandbox-files>
+        ${narrow || whole ? nothing : this.renderSplitter()}
         <div class="bar">
           <div class="tabs" role="tablist" aria-label="Views" @keydown=${this.key}>
-            ${narrow ? this.renderTab("files", "Files", "files") : nothing} ${this.renderTab("command", "Command", "command")}
+            ${narrow ? this.renderTab("files", NAMES.files, "files") : nothing} ${this.renderTab("command", NAMES.command, "command")}
+            ${this.renderTab("notebook", NAMES.notebook, "notebook")}
             ${repeat(
               this.terminals,
               (id) => id,
@@ -77,9 +92,16 @@ export class SandboxConsole extends LitElement {
             )}
           </div>
           <button class="icon-button" aria-label="New terminal" title="New terminal" @click=${this.addTerminal}>${icon("add")}</button>
+          ${narrow ? nothing : this.renderWhole(whole)}
         </div>
-        <div class="panel" role="tabpanel" aria-label=${typeof view === "number" ? `Terminal ${view}` : "Command"} ?hidden=${view === "files"}>
-          <sandbox-command class="view" .sandbox=${sandbox} ?hidden=${view !== "command"} @command-end=${() => this.files.refresh()}></sandbox-command>
+        <div class="panel" role="tabpanel" aria-label=${typeof view === "number" ? `Terminal ${view}` : NAMES[view]} ?hidden=${view === "files"}>
+          <sandbox-command class="view" .sandbox=${sandbox} ?ended=${this.ended} ?hidden=${view !== "command"} @command-end=${() => this.files.refresh()}></sandbox-command>
+          ${
+            this.notebook
+              ? html`<sandbox-notebook class="view" .sandbox=${sandbox} ?ended=${this.ended} ?hidden=${view !== "notebook"}
+                  frame-url=${this.frameUrl} storage-key=${this.storageKey}></sandbox-notebook>`
+              : nothing
+          }
           ${repeat(
             this.terminals,
             (id) => id,
@@ -109,6 +131,13 @@ export class SandboxConsole extends LitElement {
     </button>`;
   }
 
+  private renderWhole(whole: boolean) {
+    const label = whole ? "Show the files above" : "Use the whole height";
+    return html`<button class="icon-button" aria-label=${label} title=${label} @click=${() => this.setWhole(!whole)}>
+      ${icon(whole ? "restore" : "maximize")}
+    </button>`;
+  }
+
   private renderSplitter() {
     return html`<div class="splitter" role="separator" aria-orientation="horizontal" aria-label="Height of the lower part" tabindex="0"
       aria-valuemin="0" aria-valuemax="100" aria-valuenow=${Math.round((100 * this.panelHeight) / Math.max(1, this.clientHeight))}
@@ -122,8 +151,21 @@ export class SandboxConsole extends LitElement {
 
   private show(view: View) {
     this.view = view;
+    if (view === "notebook") void this.loadNotebook();
     if (typeof view !== "number") return;
     void this.updateComplete.then(() => this.terminal(view)?.focus());
+  }
+
+  private async loadNotebook(): Promise<void> {
+    await import("./sandbox-notebook.js");
+    this.notebook = true;
+  }
+
+  private setWhole(whole: boolean) {
+    const views = new Set(this.whole);
+    if (whole) views.add(this.shown);
+    else views.delete(this.shown);
+    this.whole = views;
   }
 
   private terminal(id: number): SandboxTerminal | null {
@@ -143,11 +185,13 @@ export class SandboxConsole extends LitElement {
   }
 
   private key(event: KeyboardEvent) {
-    const views: View[] = [...(this.narrow ? (["files"] as const) : []), "command", ...this.terminals];
+    const views: View[] = [...(this.narrow ? (["files"] as const) : []), "command", "notebook", ...this.terminals];
     const { shown } = this;
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (step !== undefined) this.view = views[(views.indexOf(shown) + step + views.length) % views.length] ?? "command";
-    else if (event.key === "Delete" && typeof shown === "number") this.closeTerminal(shown);
+    if (step !== undefined) {
+      this.view = views[(views.indexOf(shown) + step + views.length) % views.length] ?? "command";
+      if (this.view === "notebook") void this.loadNotebook();
+    } else if (event.key === "Delete" && typeof shown === "number") this.closeTerminal(shown);
     else return;
     event.preventDefault();
     void this.updateComplete.then(() => this.renderRoot.querySelector<HTMLElement>("[role=tab][aria-selected=true]")?.focus());

@@ -1,6 +1,6 @@
 import { css, html, LitElement, nothing } from "lit";
 import { customElement, property, query, state } from "lit/decorators.js";
-import { base } from "./styles.js";
+import { base, dialogBox } from "./styles.js";
 
 /** A question to the person. All texts are shown as text. */
 export interface Question {
@@ -29,25 +29,8 @@ export interface Question {
 export class SandboxDialog extends LitElement {
   static override styles = [
     base,
+    dialogBox,
     css`
-      dialog {
-        width: min(440px, calc(100vw - 32px));
-        padding: 18px;
-        border: 1px solid var(--sb-border);
-        border-radius: 10px;
-        background: var(--sb-raised);
-        color: inherit;
-        box-shadow: var(--sb-shadow);
-      }
-      dialog::backdrop {
-        background: rgb(8 10 16 / 45%);
-      }
-      h2 {
-        margin: 0 0 6px;
-        font-size: 15px;
-        font-weight: 600;
-        overflow-wrap: anywhere;
-      }
       p {
         margin: 0 0 8px;
         color: var(--sb-muted);
@@ -72,12 +55,6 @@ export class SandboxDialog extends LitElement {
         min-height: 1.45em;
         margin: 4px 0 0;
         color: var(--sb-danger);
-      }
-      .buttons {
-        display: flex;
-        justify-content: flex-end;
-        gap: 8px;
-        margin-top: 12px;
       }
     `,
   ];

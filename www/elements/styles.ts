@@ -161,6 +161,36 @@ export const base = css`
   }
 `;
 
+/** What every dialog looks like. */
+export const dialogBox = css`
+  dialog {
+    width: min(var(--dialog-width, 440px), calc(100vw - 24px));
+    max-height: calc(100vh - 24px);
+    padding: 18px;
+    overflow: auto;
+    border: 1px solid var(--sb-border);
+    border-radius: 12px;
+    background: var(--sb-raised);
+    color: inherit;
+    box-shadow: var(--sb-shadow);
+  }
+  dialog::backdrop {
+    background: rgb(8 10 16 / 45%);
+  }
+  dialog h2 {
+    margin: 0 0 8px;
+    font-size: 15px;
+    font-weight: 600;
+    overflow-wrap: anywhere;
+  }
+  dialog .buttons {
+    display: flex;
+    justify-content: flex-end;
+    gap: 8px;
+    margin-top: 12px;
+  }
+`;
+
 /** A centred message for a place that has nothing to show yet. */
 export const emptyState = css`
   .empty {

@@ -75,7 +75,12 @@ export class Uploads {
 
 /** Hands a file of the sandbox to the browser's downloads. */
 export async function download(files: Files, path: string, name: string): Promise<void> {
-  const url = URL.createObjectURL(await files.read(path, { format: "blob" }));
+  save(await files.read(path, { format: "blob" }), name);
+}
+
+/** Hands data to the browser's downloads. */
+export function save(data: Blob, name: string): void {
+  const url = URL.createObjectURL(data);
   const link = document.createElement("a");
   link.href = url;
   link.download = name;

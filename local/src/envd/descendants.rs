@@ -26,7 +26,7 @@ pub fn kill_all() {
 }
 
 /// The ids of all living descendants.
-fn descendants() -> HashSet<i32> {
+pub fn descendants() -> HashSet<i32> {
     let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };

@@ -11,7 +11,9 @@ mod error;
 mod files;
 mod filesystem;
 mod interpreter;
+mod journal;
 mod metrics;
+mod own_ports;
 mod paths;
 mod ports;
 mod process;
@@ -76,10 +78,9 @@ pub fn run(args: Args) -> anyhow::Result<()> {
 async fn serve(config: EnvdConfig, run_dir: &Path) -> anyhow::Result<()> {
     let http = listen(&run_dir.join(ENVD_SOCKET))?;
     let port_streams = listen(&run_dir.join(PORTS_SOCKET))?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
     let reaper = reaper::Reaper::start()?;
     let port_map = interpreter::start(&reaper, &config, run_dir).await?;
+    let shared_network = config.shared_network;
     let envd = Arc::new(Envd {
         config,
         processes: process::Processes::new(reaper),
@@ -87,11 +88,19 @@ async fn serve(config: EnvdConfig, run_dir: &Path) -> anyhow::Result<()> {
         metrics: metrics::Sampler::default(),
     });
     tokio::spawn(accept_http(http, envd));
-    tokio::spawn(ports::accept(port_streams, port_map));
+    tokio::spawn(ports::accept(port_streams, port_map, shared_network));
     let stdin_ended = stdin_end();
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "{READY}").and_then(|()| stdout.flush()).context("nobody reads stdout")?;
     drop(stdout);
+    // As the first process of its namespace it is out of the reach of those inside as long as it asks for no signal; then the end of stdin,
+    // or a signal from outside that nobody can ask for, is its end.
+    if std::process::id() == 1 {
+        drop(stdin_ended.await);
+        return Ok(());
+    }
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
     tokio::select! {
         _ = stdin_ended => {}
         _ = terminate.recv() => {}

@@ -1,9 +1,10 @@
 //! The way to the sandbox's other ports (see [`crate::handover::PORTS_SOCKET`]).
 
 use super::interpreter::PortMap;
+use super::own_ports;
 use crate::handover::{PORT_CLOSED, PORT_OPEN};
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional_with_sizes};
 use tokio::net::{TcpStream, UnixListener, UnixStream};
@@ -11,14 +12,14 @@ use tokio::net::{TcpStream, UnixListener, UnixStream};
 /// What is carried at a time in either direction, in bytes.
 const BUFFER: usize = 64 * 1024;
 
-/// Serves the socket for ever.
-pub async fn accept(listener: UnixListener, map: PortMap) {
+/// Serves the socket for ever. In a `shared_network` it leads only to what the sandbox's own processes listen on.
+pub async fn accept(listener: UnixListener, map: PortMap, shared_network: bool) {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
                 let map = map.clone();
                 tokio::spawn(async move {
-                    if let Err(error) = forward(stream, &map).await {
+                    if let Err(error) = forward(stream, &map, shared_network).await {
                         tracing::debug!(%error, "a port's stream broke");
                     }
                 });
@@ -29,17 +30,28 @@ pub async fn accept(listener: UnixListener, map: PortMap) {
     }
 }
 
-async fn forward(mut stream: UnixStream, map: &PortMap) -> io::Result<()> {
+async fn forward(mut stream: UnixStream, map: &PortMap, shared_network: bool) -> io::Result<()> {
     let port = map.behind(stream.read_u16().await?);
-    let reached = match TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await {
-        Ok(reached) => Ok(reached),
-        Err(_) => TcpStream::connect((Ipv6Addr::LOCALHOST, port)).await,
+    let addresses = if shared_network {
+        tokio::task::spawn_blocking(move || own_ports::addresses(port)).await?
+    } else {
+        vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()]
     };
-    let Ok(mut reached) = reached else {
+    let Some(mut reached) = reach(&addresses, port).await else {
         return stream.write_u8(PORT_CLOSED).await;
     };
     reached.set_nodelay(true)?;
     stream.write_u8(PORT_OPEN).await?;
     copy_bidirectional_with_sizes(&mut stream, &mut reached, BUFFER, BUFFER).await?;
     Ok(())
+}
+
+/// The first of these addresses that takes a connection.
+async fn reach(addresses: &[IpAddr], port: u16) -> Option<TcpStream> {
+    for address in addresses {
+        if let Ok(reached) = TcpStream::connect((*address, port)).await {
+            return Some(reached);
+        }
+    }
+    None
 }

@@ -19,9 +19,10 @@ const COMPLETE: &str = "agent-sandbox-complete";
 /// Where the runtime lies inside the walls.
 const INSIDE: &str = "/opt/agent-sandbox";
 
-/// What is needed beyond the packages, in megabytes and minutes, as measured; said before the first use.
-const SIZE_MB: u32 = 600;
-const USUAL_MINUTES: &str = "1 to 4 minutes";
+/// What the packages need, in megabytes and minutes, as measured; said before the first use.
+pub const SIZE_MB: u32 = 600;
+/// See [`SIZE_MB`].
+pub const USUAL_MINUTES: &str = "1 to 4";
 
 /// The host's settings.
 #[derive(Debug, Clone, Default)]
@@ -86,12 +87,27 @@ pub struct Layout {
     pub variables: Vec<(String, String)>,
 }
 
+/// How many packages are installed.
+pub fn package_count() -> usize {
+    packages_in(REQUIREMENTS)
+}
+
+fn packages_in(requirements: &str) -> usize {
+    requirements.lines().filter(|line| line.contains("==")).count()
+}
+
+/// Whether the runtime is in `folder` and complete.
+///
+/// # Errors
+/// When the machine's Python is missing or too old.
+pub fn is_made(folder: &Path) -> Result<bool, RuntimeError> {
+    Ok(Runtime::of(folder, Options::default())?.is_complete())
+}
+
 /// Finds the runtime in `folder`, or makes it there, telling `progress` what happens, a line at a time. Blocks for minutes the first
 /// time; a second caller waits for the first.
 pub fn ensure(folder: &Path, options: &Options, progress: &mut dyn FnMut(&str)) -> Result<Runtime, RuntimeError> {
-    let version = python_version()?;
-    let python_env = folder.join(format!("python-{}", fingerprint(&version, REQUIREMENTS)));
-    let runtime = Runtime::new(python_env, options.clone());
+    let runtime = Runtime::of(folder, options.clone())?;
     if runtime.is_complete() {
         return Ok(runtime);
     }
@@ -114,9 +130,22 @@ impl Runtime {
         Runtime { python_env, options }
     }
 
+    /// The runtime that belongs into `folder` by the version of the machine's Python and by the packages.
+    fn of(folder: &Path, options: Options) -> Result<Runtime, RuntimeError> {
+        let version = python_version()?;
+        Ok(Runtime::new(folder.join(format!("python-{}", fingerprint(&version, REQUIREMENTS))), options))
+    }
+
     /// The folder of the shared Python environment on the host.
     pub fn python_env(&self) -> &Path {
         &self.python_env
+    }
+
+    /// The script that draws plotly's figures in a browser, as the package brings it along.
+    pub fn plotly_script(&self) -> Option<PathBuf> {
+        let packages = fs::read_dir(self.python_env.join("lib")).ok()?.filter_map(Result::ok);
+        let scripts = packages.map(|entry| entry.path().join("site-packages/plotly/package_data/plotly.min.js"));
+        scripts.into_iter().find(|file| file.is_file())
     }
 
     /// How a sandbox inside walls gets the runtime: everything at fixed places, whatever the host's folders are called.
@@ -163,7 +192,9 @@ impl Runtime {
     fn make(&self, progress: &mut dyn FnMut(&str)) -> Result<(), RuntimeError> {
         let failed = |source| RuntimeError::Io { folder: self.python_env.clone(), source };
         progress(&format!(
-            "First use of code cells: making a Python environment in {} (about {SIZE_MB} MB, usually {USUAL_MINUTES}, once)",
+            "First use of code cells: making a Python environment of {} packages in {} (about {SIZE_MB} MB, usually {USUAL_MINUTES} \
+             minutes, once)",
+            package_count(),
             self.python_env.display()
         ));
         make_environment(&self.python_env)?;
@@ -201,9 +232,13 @@ pub fn install(environment: &Path, packages: &str, options: &Options, progress: 
     let failed = |source| RuntimeError::Io { folder: environment.to_owned(), source };
     let requirements = environment.join("requirements.txt");
     fs::write(&requirements, packages).map_err(failed)?;
+    // What pip unpacks goes where it ends, and away with it should pip be killed.
+    let temporary = environment.join("tmp");
+    fs::create_dir_all(&temporary).map_err(failed)?;
     let mut pip = program(environment.join("bin/python"));
     pip.args(["-m", "pip", "install", "--no-input", "--disable-pip-version-check", "--progress-bar", "off", "-r"])
         .arg(&requirements);
+    pip.env("TMPDIR", &temporary);
     if let Some(index) = &options.pip_index {
         pip.env("PIP_INDEX_URL", index);
     }
@@ -218,7 +253,7 @@ pub fn install(environment: &Path, packages: &str, options: &Options, progress: 
             String::from_utf8_lossy(&text).into_owned()
         })
     });
-    let total = packages.lines().filter(|line| line.contains("==")).count();
+    let total = packages_in(packages);
     let mut collected = 0;
     for line in child.stdout.take().into_iter().flat_map(|stdout| BufReader::new(stdout).lines().map_while(Result::ok)) {
         if let Some(package) = line.strip_prefix("Collecting ") {
@@ -230,7 +265,9 @@ pub fn install(environment: &Path, packages: &str, options: &Options, progress: 
         }
     }
     let errors = errors.and_then(|reader| reader.join().ok()).unwrap_or_default();
-    if child.wait().map_err(failed)?.success() {
+    let ended = child.wait().map_err(failed)?;
+    fs::remove_dir_all(&temporary).map_err(failed)?;
+    if ended.success() {
         return Ok(());
     }
     Err(RuntimeError::Pip { reason: reason(&errors) })

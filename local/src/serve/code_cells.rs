@@ -6,10 +6,11 @@ use super::keys::lock;
 use super::server_setup::make_when_wanted;
 use super::walls::{Step, TOOL_PATH, Walls, prepare};
 use crate::handover::{INTERPRETER_PORT, InterpreterConfig};
-use crate::interpreter::runtime::{Bind, Layout, Options, Runtime};
+use crate::interpreter::runtime::{self, Bind, Layout, Options, Runtime, SIZE_MB, USUAL_MINUTES};
 use crate::sandbox_server::ServerFolder;
 use anyhow::Context;
 use http::StatusCode;
+use serde::Serialize;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
@@ -32,8 +33,37 @@ struct Inner {
     runtime: OnceCell<Runtime>,
     /// Where `agent-sandbox-server` is or will be; `None` where it cannot be.
     server: OnceCell<Option<ServerFolder>>,
-    progress: Mutex<String>,
+    attempt: Mutex<Attempt>,
     stopping: CancellationToken,
+}
+
+/// How far the making of the runtime is.
+#[derive(Default)]
+enum Attempt {
+    /// Nobody has needed it yet.
+    #[default]
+    None,
+    /// It is being made; the last line of its progress.
+    UnderWay(String),
+    /// It could not be made; why.
+    Failed(String),
+}
+
+/// What can be known of the runtime before a sandbox with code cells is asked for, and while one is waited for.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Status {
+    /// `ready`; `absent`: the first sandbox with code cells makes it; `making`; or `failed`: the next such sandbox tries again.
+    state: &'static str,
+    /// While it is made, what is being done; after a failure, why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<String>,
+    /// How many packages are installed.
+    packages: usize,
+    /// About how much they take on the disk, in MB.
+    megabytes: u32,
+    /// How long it usually takes, in minutes, such as `1 to 4`.
+    minutes: &'static str,
 }
 
 /// What a sandbox with code cells needs.
@@ -55,7 +85,7 @@ impl CodeCells {
             options,
             runtime: OnceCell::new(),
             server: OnceCell::new(),
-            progress: Mutex::default(),
+            attempt: Mutex::default(),
             stopping: CancellationToken::new(),
         }))
     }
@@ -67,20 +97,14 @@ impl CodeCells {
     pub async fn equip(&self, walls: &Walls) -> Result<Equipment, ApiError> {
         let inner = Arc::clone(&self.0);
         // On a task of its own: it goes on when the client leaves, and ends with the platform.
-        let made = tokio::spawn(async move {
-            let stopping = inner.stopping.clone();
-            let runtime = inner.runtime.get_or_try_init(|| inner.make());
-            stopping.run_until_cancelled(runtime).await.unwrap_or_else(|| anyhow::bail!("the platform is stopping")).cloned()
-        });
+        let made = tokio::spawn(async move { inner.made().await });
         let runtime = match tokio::time::timeout(WAIT, made).await {
-            Ok(Ok(Ok(runtime))) => runtime,
-            Ok(Ok(Err(error))) => {
-                tracing::error!("{error:#}");
+            Ok(Ok(Some(runtime))) => runtime,
+            Ok(_) => {
                 return Err(ApiError::internal(
                     "The runtime of code cells could not be made; the platform's log says why and what to install.",
                 ));
             }
-            Ok(Err(_)) => return Err(ApiError::internal("The runtime of code cells could not be made.")),
             Err(_) => return Err(self.not_yet()),
         };
         let (layout, port) = match walls {
@@ -139,15 +163,55 @@ impl CodeCells {
         });
     }
 
+    /// How far the runtime is.
+    pub async fn status(&self) -> Status {
+        let (state, detail) = match &*lock(&self.0.attempt) {
+            _ if self.0.runtime.initialized() => ("ready", None),
+            Attempt::UnderWay(line) => ("making", Some(line.clone())),
+            Attempt::Failed(reason) => ("failed", Some(reason.clone())),
+            Attempt::None => ("absent", None),
+        };
+        let state = if state == "absent" && self.is_made().await { "ready" } else { state };
+        Status { state, detail, packages: runtime::package_count(), megabytes: SIZE_MB, minutes: USUAL_MINUTES }
+    }
+
+    /// The script that draws plotly's figures, once the runtime is in use.
+    pub fn plotly_script(&self) -> Option<PathBuf> {
+        self.0.runtime.get()?.plotly_script()
+    }
+
+    /// Says in the log what the first sandbox with code cells is going to install, when the runtime is not there.
+    pub async fn announce(self) {
+        if self.is_made().await {
+            return;
+        }
+        tracing::info!(
+            "Code cells are not set up yet: the first sandbox of the template code-interpreter-v1 installs {} Python packages in {} \
+             (about {SIZE_MB} MB, usually {USUAL_MINUTES} minutes, once). To do it now: agent-sandbox-local prepare --runtime-dir DIR",
+            runtime::package_count(),
+            self.0.folder.display()
+        );
+    }
+
+    /// Whether the runtime lies on the disk. A machine whose Python will not do has none.
+    async fn is_made(&self) -> bool {
+        let folder = self.0.folder.clone();
+        tokio::task::spawn_blocking(move || runtime::is_made(&folder)).await.is_ok_and(|made| made.unwrap_or(false))
+    }
+
     /// Ends a set-up that is under way.
     pub fn stop(&self) {
         self.0.stopping.cancel();
     }
 
     fn not_yet(&self) -> ApiError {
+        let done = match &*lock(&self.0.attempt) {
+            Attempt::UnderWay(line) => format!(" ({line})"),
+            _ => String::new(),
+        };
         let message = format!(
-            "Code cells are being set up on this machine for the first time, which takes some minutes ({}). Create the sandbox again then.",
-            lock(&self.0.progress)
+            "Code cells are being set up on this machine for the first time, which usually takes {USUAL_MINUTES} minutes{done}. Create \
+             the sandbox again then."
         );
         ApiError::new(StatusCode::SERVICE_UNAVAILABLE, message)
     }
@@ -165,9 +229,26 @@ impl Inner {
         if let Some(file) = &self.options.ca_file {
             command.arg("--ca-file").arg(file);
         }
+        // The last line of its errors is the reason, and none of a backtrace.
+        command.env("RUST_BACKTRACE", "0").env("RUST_LIB_BACKTRACE", "0");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         prepare(&mut command, vec![Step::NewSession, Step::DieWithPlatform]);
         Ok(command)
+    }
+
+    /// The runtime, made unless it is there. Nothing when that failed: the log and [`Attempt::Failed`] have the reason.
+    async fn made(&self) -> Option<Runtime> {
+        let runtime = self.runtime.get_or_try_init(|| self.make());
+        let outcome = self.stopping.run_until_cancelled(runtime).await.unwrap_or_else(|| anyhow::bail!("the platform is stopping"));
+        match outcome {
+            Ok(runtime) => Some(runtime.clone()),
+            Err(error) => {
+                let reason = format!("{error:#}");
+                tracing::error!("{reason}");
+                *lock(&self.attempt) = Attempt::Failed(reason);
+                None
+            }
+        }
     }
 
     /// Runs the prepare role, hands on what it says, and gives the folder that it made. An error holds what it said was wrong.
@@ -195,7 +276,8 @@ impl Inner {
     }
 
     async fn make(&self) -> anyhow::Result<Runtime> {
-        let said = |line: &str| line.clone_into(&mut lock(&self.progress));
+        *lock(&self.attempt) = Attempt::UnderWay("Starting".to_owned());
+        let said = |line: &str| *lock(&self.attempt) = Attempt::UnderWay(line.to_owned());
         let folder = self.prepare(&[], said).await.context("code cells cannot be set up")?;
         Ok(Runtime::new(folder, self.options.clone()))
     }

@@ -2,7 +2,7 @@
 //! console's URL for a token.
 
 use super::error::ApiError;
-use super::hosts::{Host, reachable};
+use super::hosts::{Host, RESULTS_LABEL, reachable};
 use super::platform::Platform;
 use axum::Json;
 use axum::body::Body;
@@ -126,6 +126,7 @@ fn config(platform: &Platform, host: &Host) -> Response {
         "apiUrl": format!("http://localhost{suffix}"),
         "sandboxUrl": format!("{}/s/{{sandboxId}}/{{port}}", host.paths_base(platform.listen.ip())),
         "sandboxHostUrl": format!("http://{{port}}-{{sandboxId}}.localhost{suffix}"),
+        "resultsUrl": format!("http://{RESULTS_LABEL}.localhost{suffix}/"),
         "version": env!("CARGO_PKG_VERSION"),
         "isolation": platform.walls.name(),
     });

@@ -1,4 +1,4 @@
-//! The error body of the control plane: `{"code": <HTTP status>, "message": <text>}`.
+//! The error body of the control plane: `{"code": <HTTP status>, "message": <text>}`, sometimes with `error_code`.
 
 use axum::Json;
 use axum::response::{IntoResponse, Response};
@@ -12,12 +12,19 @@ pub struct ApiError {
     pub status: StatusCode,
     /// Text for people.
     pub message: String,
+    /// A word for programs, where clients of this API know one.
+    pub error_code: Option<&'static str>,
 }
 
 impl ApiError {
     /// An error with a status of the caller's choice.
     pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, message: message.into() }
+        Self { status, message: message.into(), error_code: None }
+    }
+
+    /// The same with a word for programs.
+    pub fn with_code(self, error_code: &'static str) -> Self {
+        Self { error_code: Some(error_code), ..self }
     }
 
     /// 400: the request cannot be honoured as it is.
@@ -48,7 +55,10 @@ impl ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let body = serde_json::json!({ "code": self.status.as_u16(), "message": self.message });
+        let mut body = serde_json::json!({ "code": self.status.as_u16(), "message": self.message });
+        if let Some(error_code) = self.error_code {
+            body["error_code"] = error_code.into();
+        }
         (self.status, Json(body)).into_response()
     }
 }

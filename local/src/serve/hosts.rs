@@ -3,7 +3,8 @@
 //! The platform listens on loopback, where every page in every browser of the machine can reach it. Two checks keep strangers out: the
 //! `Host` of a request must be a name that is known to mean this platform (a rebound DNS name is not), and the `Origin` of a call to the
 //! control plane must be a page of this machine. Sandbox content never shares an origin with the console: the console lives on
-//! `localhost`, sandboxes by path live on loopback addresses, sandboxes by host on `{port}-{id}.localhost`.
+//! `localhost`, sandboxes by path live on loopback addresses, sandboxes by host on `{port}-{id}.localhost`, and what code cells show as
+//! HTML on `results.localhost`.
 
 use super::error::ApiError;
 use http::{HeaderMap, Uri, header};
@@ -18,7 +19,12 @@ pub enum Place {
     Paths,
     /// `{port}-{id}.localhost`: the label that holds port and id.
     Sandbox(String),
+    /// `results.localhost`: the empty page that shows HTML results, and nothing else.
+    Results,
 }
+
+/// The label before `localhost` of the host that shows HTML results. No sandbox can have it: theirs begin with a port.
+pub const RESULTS_LABEL: &str = "results";
 
 /// The name and port of a request's `Host`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,8 +85,12 @@ impl Allowed {
     /// The host that a request names.
     ///
     /// # Errors
-    /// 400 without a readable `Host`, 403 for a name that is not known to be this platform's.
+    /// 400 without a readable `Host` or with several, 403 for a name that is not known to be this platform's.
     pub fn host(&self, uri: &Uri, headers: &HeaderMap) -> Result<Host, ApiError> {
+        // A proxy in front may have gone by the other one.
+        if headers.get_all(header::HOST).iter().count() > 1 {
+            return Err(ApiError::bad_request("the request has more than one Host header"));
+        }
         let text = match uri.authority() {
             Some(authority) => authority.as_str(),
             None => headers
@@ -107,8 +117,14 @@ impl Allowed {
         let parent = std::iter::once("localhost").chain(self.hosts.iter().map(String::as_str));
         parent
             .filter_map(|parent| name.strip_suffix(parent)?.strip_suffix('.'))
-            .map(|label| Place::Sandbox(label.to_owned()))
+            .map(|label| if label == RESULTS_LABEL { Place::Results } else { Place::Sandbox(label.to_owned()) })
             .next()
+    }
+
+    /// Who may embed the page that shows HTML results, as sources of a `frame-ancestors`: the pages that may call the control plane.
+    pub fn embedders(&self) -> String {
+        let own = ["http://localhost:*", "https://localhost:*", "http://127.0.0.1:*", "https://127.0.0.1:*"];
+        own.into_iter().chain(self.origins.iter().map(String::as_str)).collect::<Vec<_>>().join(" ")
     }
 
     /// Refuses a call to the control plane that a foreign page makes. Calls without an `Origin` do not come from another page's script.
@@ -188,9 +204,19 @@ mod tests {
         assert_eq!(place(&allowed, "box.lan:80"), Some(Place::Paths));
         assert_eq!(place(&allowed, "3000-iabc.localhost:7300"), Some(Place::Sandbox("3000-iabc".into())));
         assert_eq!(place(&allowed, "s2.3000-iabc.box.lan"), Some(Place::Sandbox("s2.3000-iabc".into())));
+        assert_eq!(place(&allowed, "results.localhost:7300"), Some(Place::Results));
+        assert_eq!(place(&allowed, "s1.results.localhost"), Some(Place::Sandbox("s1.results".into())));
         for foreign in ["evil.example", "localhost.evil.example", "127.0.0.1.nip.io", "notlocalhost", "10.0.0.1:7300"] {
             assert_eq!(place(&allowed, foreign), None, "{foreign}");
         }
+    }
+
+    #[test]
+    fn a_second_host_header_is_refused() {
+        let mut headers = HeaderMap::new();
+        headers.append(header::HOST, "localhost".parse().unwrap());
+        headers.append(header::HOST, "localhost".parse().unwrap());
+        assert!(Allowed::default().host(&Uri::from_static("/"), &headers).is_err_and(|error| error.status == 400));
     }
 
     #[test]

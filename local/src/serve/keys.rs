@@ -10,6 +10,9 @@ use subtle::ConstantTimeEq;
 const LOWER: &[u8] = b"abcdefghijklmnopqrstuvwxyz0123456789";
 const HEX: &[u8] = b"0123456789abcdef";
 
+/// Keys below this length, in bytes, may be parts of other words.
+const SHORT: usize = 16;
+
 /// `length` characters drawn from `alphabet` by the operating system's seeded CSPRNG.
 fn random(alphabet: &[u8], length: usize) -> String {
     let mut rng = rand::rng();
@@ -19,6 +22,11 @@ fn random(alphabet: &[u8], length: usize) -> String {
 /// A sandbox id: `i` and 20 characters of `[a-z0-9]` (103 bits, since the id is what guards a sandbox's public ports).
 pub fn sandbox_id() -> String {
     format!("i{}", random(LOWER, 20))
+}
+
+/// The id of a template that a snapshot makes.
+pub fn template_id() -> String {
+    random(LOWER, 20)
 }
 
 /// A secret of 160 bits or more, for tokens.
@@ -84,16 +92,25 @@ impl Keys {
         lock(&self.console).iter().any(|token| same(token, key)).then_some(Credential::Console)
     }
 
-    /// Takes the platform's own keys out of headers that are about to leave for a sandbox; other keys belong to the sandbox's servers.
+    /// Takes the platform's own keys out of headers that are about to leave for a sandbox, whatever header holds them; other keys belong to
+    /// the sandbox's servers.
     pub fn strip(&self, headers: &mut HeaderMap) {
-        let ours = |key: Option<&str>| key.is_some_and(|key| self.recognise(key).is_some());
-        if ours(headers.get("x-api-key").and_then(|value| value.to_str().ok())) {
-            headers.remove("x-api-key");
-        }
-        if ours(headers.get(AUTHORIZATION).and_then(|value| bearer(value.to_str().ok()?))) {
-            headers.remove(AUTHORIZATION);
+        let mut ours: Vec<String> = lock(&self.console).iter().cloned().collect();
+        ours.push(self.api_key.clone());
+        let holds = |value: &[u8]| ours.iter().any(|key| contains(value, key.as_bytes()));
+        let named: Vec<_> = headers.iter().filter(|(_, value)| holds(value.as_bytes())).map(|(name, _)| name.clone()).collect();
+        for name in named {
+            headers.remove(name);
         }
     }
+}
+
+/// Whether a header's value holds a key. One so short that it may stand in any text counts only as the whole value or its last word.
+fn contains(value: &[u8], key: &[u8]) -> bool {
+    if key.len() < SHORT {
+        return value.strip_suffix(key).is_some_and(|front| matches!(front.last(), None | Some(b' ')));
+    }
+    value.windows(key.len()).any(|part| part == key)
 }
 
 fn presented(headers: &HeaderMap) -> impl Iterator<Item = &str> {
@@ -136,12 +153,20 @@ mod tests {
 
     #[test]
     fn only_the_platforms_own_keys_are_taken_out() {
-        let keys = Keys::new("e2b_0".into());
+        let keys = Keys::new("e2b_0123456789abcdef".into());
         let mut headers = HeaderMap::new();
-        headers.insert("x-api-key", "e2b_0".parse().unwrap());
+        headers.append("x-api-key", "e2b_0123456789abcdef".parse().unwrap());
+        headers.append("x-api-key", "of-the-app".parse().unwrap());
+        headers.insert("cookie", "a=1; key=e2b_0123456789abcdef; b=2".parse().unwrap());
+        headers.insert("x-own", "e2b_0123456789abcdef".parse().unwrap());
         headers.insert("authorization", "Bearer of-the-app".parse().unwrap());
         keys.strip(&mut headers);
-        assert!(!headers.contains_key("x-api-key"));
-        assert!(headers.contains_key("authorization"));
+        assert_eq!(headers.keys().map(http::HeaderName::as_str).collect::<Vec<_>>(), ["authorization"]);
+        let short = Keys::new("app".into());
+        short.strip(&mut headers);
+        assert!(headers.contains_key("authorization"), "a short key is no part of other words");
+        headers.insert("authorization", "Bearer app".parse().unwrap());
+        short.strip(&mut headers);
+        assert!(headers.is_empty());
     }
 }

@@ -3,18 +3,26 @@
 mod code_cells;
 mod console;
 mod control;
+mod copy;
 mod data;
 mod error;
 mod gateway;
 mod hosts;
+mod journal;
+mod keeper;
 mod keys;
 mod listen;
+mod metrics;
 mod platform;
+mod record;
+mod results;
 mod route;
 mod sandbox;
 mod server_setup;
+mod snapshots;
 mod template;
 mod walls;
+mod wish;
 
 use crate::interpreter::runtime;
 use anyhow::Context;
@@ -27,6 +35,7 @@ use listen::Listener;
 use platform::Platform;
 use route::Front;
 use serde::Serialize;
+use snapshots::Snapshots;
 use std::io::{IsTerminal, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -99,6 +108,8 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
+        // Where the log goes may be as full as any disk; saying so there would end whoever has something to say.
+        .log_internal_errors(false)
         .with_ansi(std::io::stderr().is_terminal())
         .init();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")?;
@@ -131,19 +142,23 @@ async fn start(args: Args) -> anyhow::Result<(Arc<Platform>, tokio::task::JoinHa
     let listener = Listener::bind(args.listen).await?;
     let address = listener.address()?;
     let data_dir = args.data_dir.map_or_else(default_data_dir, Ok)?;
-    let data = DataDir::open(&data_dir)?;
+    let (data, paused) = DataDir::open(&data_dir)?;
+    let snapshots = Snapshots::open(&data.snapshots).context("cannot read the snapshots in the data folder")?;
     let runtime_dir = std::path::absolute(args.runtime_dir.unwrap_or_else(|| data_dir.join("runtime")))?;
     let ca_file = args.ca_file.map(|file| file.canonicalize().context("the file of --ca-file cannot be read")).transpose()?;
     let options = runtime::Options { pip_index: args.pip_index, ca_file, deno: runtime::find_deno() };
     let code_cells = CodeCells::new(runtime_dir, options);
+    tokio::spawn(code_cells.clone().announce());
     let walls = Walls::raise(args.isolation, args.allow_private, &data).await?;
     if walls.name() == "none" {
         tracing::warn!(
-            "NO WALLS: sandboxes run as ordinary processes of this user and can read and change all that is this user's"
+            "NO WALLS: sandboxes run as ordinary processes of this user and can read and change all that is this user's. Of this \
+             machine's ports, the gateway leads to those that processes of the named sandbox listen on, and these can be reached by everybody here"
         );
     }
     let api_key = args.api_key.filter(|key| !key.trim().is_empty()).unwrap_or_else(keys::api_key);
-    let platform = Arc::new(Platform::new(Keys::new(api_key.clone()), address, walls, data, code_cells));
+    let platform = Arc::new(Platform::new(Keys::new(api_key.clone()), address, walls, data, snapshots, code_cells));
+    platform.take_back(paused);
     let console_url =
         args.console.is_some().then(|| format!("http://localhost:{}/#code={}", address.port(), platform.keys.issue_code()));
     let base = SocketAddr::new(reachable(address.ip()), address.port());
@@ -158,6 +173,7 @@ async fn start(args: Args) -> anyhow::Result<(Arc<Platform>, tokio::task::JoinHa
     };
     let front =
         Arc::new(Front::new(Arc::clone(&platform), Allowed::new(&args.allow_host, &args.origin), Console::new(args.console)));
+    tokio::spawn(metrics::watch(Arc::clone(&platform)));
     let serving = tokio::spawn(listener.serve(front));
     announce(&ready, args.json).context("cannot write to stdout")?;
     Ok((platform, serving))

@@ -6,6 +6,7 @@ use super::error::ApiError;
 use super::gateway::{self, Target};
 use super::hosts::{Allowed, Host, Place};
 use super::platform::Platform;
+use super::results;
 use axum::Router;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
@@ -41,9 +42,14 @@ impl Front {
 
     async fn dispatch(&self, request: Request<Incoming>, peer: IpAddr) -> Result<Response, ApiError> {
         let host = self.allowed.host(request.uri(), request.headers())?;
-        if let Place::Sandbox(label) = &host.place {
-            let target = Target::by_host(label);
-            return Ok(gateway::handle(&self.platform, &host, peer, target, request).await);
+        match &host.place {
+            // Whatever else the request says: results know no sandbox and no control plane.
+            Place::Results => return Ok(results::answer(&self.platform, &self.allowed, &host, &request).await),
+            Place::Sandbox(label) => {
+                let target = Target::by_host(label);
+                return Ok(gateway::handle(&self.platform, &host, peer, target, request).await);
+            }
+            Place::Console | Place::Paths => {}
         }
         let path_and_query = request.uri().path_and_query().map_or("/", |path| path.as_str());
         if let Some(target) = Target::by_path(path_and_query, request.headers()) {
@@ -57,6 +63,13 @@ impl Front {
             return Ok(gateway::handle(&self.platform, &host, peer, target, request).await);
         }
         if let Some(target) = Target::by_headers(request.headers()) {
+            if host.place == Place::Console {
+                // What a sandbox answers under the console's own addresses could stay in a browser's cache as the console's.
+                return Err(ApiError::forbidden(format!(
+                    "Sandboxes are not reached by routing headers on the console's host. Use {} instead.",
+                    host.paths_base(self.platform.listen.ip())
+                )));
+            }
             return Ok(gateway::handle(&self.platform, &host, peer, target, request).await);
         }
         self.allowed.check_origin(request.headers())?;

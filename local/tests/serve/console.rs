@@ -87,6 +87,7 @@ async fn the_configuration_has_no_secret() {
             "apiUrl": format!("http://localhost:{port}"),
             "sandboxUrl": format!("http://127.0.0.1:{port}/s/{{sandboxId}}/{{port}}"),
             "sandboxHostUrl": format!("http://{{port}}-{{sandboxId}}.localhost:{port}"),
+            "resultsUrl": format!("http://results.localhost:{port}/"),
             "version": env!("CARGO_PKG_VERSION"),
             "isolation": "bwrap",
         })

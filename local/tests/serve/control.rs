@@ -100,7 +100,8 @@ async fn bad_requests_say_what_is_wrong() {
         (json!({"templateID": "base", "timeout": 0}), 400, "Timeout must be greater than 0"),
         (json!({"templateID": "base", "timeout": 86_401}), 400, "86400"),
         (json!({"templateID": "nope"}), 404, "nope"),
-        (json!({"templateID": "base", "autoPause": true}), 400, "autoPause"),
+        (json!({"templateID": "base", "autoPauseMemory": false}), 400, "autoPause"),
+        (json!({"templateID": "../base"}), 400, "templateID"),
         (json!({"templateID": "base", "volumeMounts": [{"name": "a", "path": "/a"}]}), 400, "volumeMounts"),
         (json!({"templateID": "base", "network": {"allowOut": ["1.1.1.1"]}}), 400, "allowOut"),
     ] {
@@ -117,8 +118,10 @@ async fn bad_requests_say_what_is_wrong() {
         ("GET", "/sandboxes/iunknown-client", 404),
         ("PATCH", "/sandboxes", 405),
         ("GET", "/sandboxes/iunknown/nonsense", 404),
-        ("POST", "/sandboxes/iunknown/pause", 501),
-        ("GET", "/snapshots", 501),
+        ("POST", "/sandboxes/iunknown/pause", 404),
+        ("POST", "/sandboxes/../pause", 400),
+        ("POST", "/sandboxes/%2e%2e/pause", 400),
+        ("GET", "/v2/templates", 501),
         ("GET", "/nothing", 404),
     ] {
         let answer = platform.api(method, path).send().await;
@@ -163,8 +166,7 @@ async fn timeouts_are_set_extended_and_kept() {
 async fn a_sandbox_whose_processes_end_is_gone() {
     let platform = Platform::start();
     let sandbox = platform.sandbox().await;
-    // The command's own stream breaks off with envd.
-    drop(sandbox.start("kill -9 $PPID").open().await);
+    platform.kill_first_process_of(&sandbox);
     until("the end of a sandbox without envd", || platform.sandbox_folders().is_empty()).await;
     assert_eq!(platform.api("GET", &format!("/sandboxes/{}", sandbox.id)).send().await.status, 404);
 }
@@ -218,4 +220,93 @@ async fn lists_filter_and_page() {
     {
         assert_eq!(get(format!("/v2/sandboxes?{bad}")).await.status, 400, "{bad}");
     }
+}
+
+#[tokio::test]
+async fn metrics_are_measured_and_asked_for_by_time() {
+    let platform = Platform::start();
+    let (busy, idle) = (platform.sandbox().await, platform.sandbox().await);
+    let metrics = async |id: &str, query: &str| {
+        let answer = platform.api("GET", &format!("/sandboxes/{id}/metrics{query}")).send().await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        answer.value().as_array().unwrap().clone()
+    };
+    let newest = async |id: &str| metrics(id, "").await.pop().unwrap();
+    let first = newest(&busy.id).await;
+    for (name, least) in [("cpuCount", 1), ("memUsed", 100_000), ("memTotal", 1 << 20), ("diskUsed", 0), ("diskTotal", 1 << 20)] {
+        assert!(first[name].as_i64().unwrap() >= least, "{name}: {first}");
+    }
+    // A process that holds memory and never rests, and a file.
+    busy.succeed("perl -e '$x = \"x\" x 50_000_000; print STDERR 1; 1 while 1' </dev/null >/dev/null 2>begun & until [ -s begun ]; do sleep 0.01; done").await;
+    busy.succeed("head -c 20000000 /dev/zero | tr '\\0' x > big").await;
+    loop {
+        let now = newest(&busy.id).await;
+        let more = |name: &str| now[name].as_i64().unwrap() - first[name].as_i64().unwrap();
+        if more("memUsed") > 40_000_000 && more("diskUsed") >= 20_000_000 && now["cpuUsedPct"].as_f64().unwrap() > 0.0 {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+    }
+    let last = newest(&busy.id).await["timestampUnix"].as_i64().unwrap();
+    assert!(newest(&idle.id).await["memUsed"].as_i64().unwrap() < 40_000_000, "each has its own");
+    assert!(!metrics(&busy.id, &format!("?start={last}")).await.is_empty());
+    assert!(metrics(&busy.id, &format!("?start={}", last + 100)).await.is_empty());
+    assert!(metrics(&busy.id, "?end=1000").await.is_empty());
+    for bad in ["start=2&end=1", "start=x"] {
+        assert_eq!(platform.api("GET", &format!("/sandboxes/{}/metrics?{bad}", busy.id)).send().await.status, 400, "{bad}");
+    }
+    assert_eq!(platform.api("GET", "/sandboxes/iunknown/metrics").send().await.status, 404);
+    assert_eq!(platform.api("POST", &format!("/sandboxes/{}/pause", busy.id)).send().await.status, 204);
+    let before = metrics(&busy.id, "").await;
+    assert!(!before.is_empty(), "those of a paused sandbox can be read");
+    let several =
+        platform.api("GET", &format!("/sandboxes/metrics?sandbox_ids={},iunknown,{}", busy.id, idle.id)).send().await.value();
+    let several = several["sandboxes"].as_object().unwrap();
+    assert_eq!(several.len(), 2);
+    assert_eq!(several[&busy.id], *before.last().unwrap());
+    for bad in ["sandbox_ids=ia,ia", "sandbox_ids=..", "", "sandbox_ids="] {
+        assert_eq!(platform.api("GET", &format!("/sandboxes/metrics?{bad}")).send().await.status, 400, "{bad}");
+    }
+}
+
+#[tokio::test]
+async fn the_log_tells_what_happened_in_both_forms() {
+    let platform = Platform::start();
+    let sandbox = platform.sandbox().await;
+    let logs = async |path: &str| {
+        let answer = platform.api("GET", &format!("{path}/logs")).send().await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        answer.value()
+    };
+    sandbox.run("exit 3").await;
+    let v2 = format!("/v2/sandboxes/{}", sandbox.id);
+    // envd's lines come beside its answers.
+    while !logs(&v2).await.to_string().contains("exit status 3") {}
+    for what in ["pause", "resume"] {
+        assert!(platform.api("POST", &format!("/sandboxes/{}/{what}", sandbox.id)).send().await.status < 300);
+    }
+    let get = async |path: String| platform.api("GET", &path).send().await;
+    let messages = |answer: &serde_json::Value, list: &str| -> Vec<String> {
+        answer[list].as_array().unwrap().iter().map(|entry| entry["message"].as_str().unwrap().to_owned()).collect()
+    };
+    let wanted = ["sandbox started", "process started", "process ended", "paused", "resumed"];
+    let v1 = get(format!("/sandboxes/{}/logs", sandbox.id)).await.value();
+    assert_eq!(messages(&v1, "logEntries"), wanted);
+    let line: serde_json::Value = serde_json::from_str(v1["logs"][1]["line"].as_str().unwrap()).unwrap();
+    assert_eq!(line["fields"]["command"], "/bin/bash -c exit 3");
+    assert_eq!(v1["logEntries"][1], line);
+    let newest_first: Vec<&str> = wanted.iter().rev().copied().collect();
+    let back = get(format!("{v2}/logs")).await.value();
+    assert_eq!(messages(&back, "logs"), newest_first);
+    let ahead = get(format!("{v2}/logs?direction=forward&limit=2&search=process")).await.value();
+    assert_eq!(messages(&ahead, "logs"), wanted[1..3]);
+    let paused = back["logs"][1]["timestamp"].as_str().unwrap().parse::<jiff::Timestamp>().unwrap().as_millisecond();
+    let from = get(format!("{v2}/logs?direction=forward&cursor={paused}")).await.value();
+    assert!(messages(&from, "logs").ends_with(&["paused".into(), "resumed".into()]));
+    assert_eq!(get(format!("{v2}/logs?level=error")).await.value(), json!({"logs": []}));
+    assert_eq!(get(format!("{v2}/logs?limit=0")).await.value(), json!({"logs": []}));
+    for bad in ["limit=1001", "direction=up", "level=loud", &format!("search={}", "x".repeat(257))] {
+        assert_eq!(get(format!("{v2}/logs?{bad}")).await.status, 400, "{bad}");
+    }
+    assert_eq!(get("/v2/sandboxes/iunknown/logs".into()).await.status, 404);
 }

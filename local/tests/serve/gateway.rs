@@ -34,12 +34,16 @@ async fn a_port_is_reached_by_path_by_host_and_by_headers() {
         assert_eq!(by_host.header("set-cookie"), Some("a=1; Path=/"));
     }
     for family in ["e2b", "agentbox"] {
-        for host in ["localhost:{port}", "127.0.0.1:{port}"] {
+        let by_headers = |host: &str| {
             let call = platform.call("GET", "/sandboxes").host(host).header(&format!("{family}-sandbox-id"), id);
-            let by_headers = call.header(&format!("{family}-sandbox-port"), &port.to_string()).send().await;
-            assert_eq!(first_line(&by_headers), "GET /sandboxes HTTP/1.1");
-            assert_eq!(by_headers.header("content-security-policy"), Some("sandbox"));
-        }
+            call.header(&format!("{family}-sandbox-port"), &port.to_string()).send()
+        };
+        let answer = by_headers("127.0.0.1:{port}").await;
+        assert_eq!(first_line(&answer), "GET /sandboxes HTTP/1.1");
+        assert_eq!(answer.header("content-security-policy"), Some("sandbox"));
+        let on_console = by_headers("localhost:{port}").await;
+        assert_eq!(on_console.status, 403, "sandbox content never shares the console's origin");
+        assert!(on_console.message().contains("127.0.0.1"), "{}", on_console.text());
     }
     let other_port =
         platform.call("GET", &format!("/s/{id}/49983/execute")).header("e2b-sandbox-port", &port.to_string()).send().await;
@@ -54,10 +58,12 @@ async fn servers_inside_see_the_client_but_neither_keys_nor_routing() {
     let call = call
         .header("e2b-traffic-access-token", "t")
         .header("agentbox-sandbox-id", &sandbox.id)
-        .header("x-forwarded-for", "1.2.3.4");
+        .header("x-forwarded-for", "1.2.3.4")
+        .header("x-api-key", KEY)
+        .header("cookie", &format!("key={KEY}"));
     let seen =
         call.header("connection", "x-private").header("x-private", "p").header("x-kept", "k").send().await.text().to_lowercase();
-    for absent in [KEY, "traffic-access-token", "sandbox-id", "x-private", "1.2.3.4"] {
+    for absent in [KEY, "cookie", "traffic-access-token", "sandbox-id", "x-private", "1.2.3.4"] {
         assert!(!seen.contains(absent), "{absent}: {seen}");
     }
     for present in
@@ -100,13 +106,12 @@ async fn errors_are_json_that_pages_can_read() {
         ("/s/A/80/".into(), "Invalid sandbox ID"),
     ] {
         let bad = page("GET", &path).send().await;
-        assert_eq!((bad.status, bad.text().as_str()), (400, text));
-        assert!(bad.header("content-type").unwrap().starts_with("text/plain"));
+        assert_eq!((bad.status, bad.value()), (400, json!({"code": 400, "message": text})));
     }
     let half = platform.call("GET", "/").header("e2b-sandbox-id", id).send().await;
-    assert_eq!((half.status, half.text().as_str()), (400, "missing header"));
+    assert_eq!((half.status, half.message().as_str()), (400, "missing header"));
     let host = platform.call("GET", "/").host("nonsense.localhost:{port}").send().await;
-    assert_eq!((host.status, host.text().as_str()), (400, "Invalid host"));
+    assert_eq!((host.status, host.message().as_str()), (400, "Invalid host"));
 }
 
 #[tokio::test]
@@ -117,6 +122,23 @@ async fn a_server_that_breaks_off_is_told_apart_from_a_closed_port() {
     let answer = sandbox.call("GET", port, "/").send().await;
     assert_eq!(answer.status, 502);
     assert!(answer.message().contains("closed the connection"), "{}", answer.message());
+}
+
+#[tokio::test]
+async fn without_walls_only_a_sandboxes_own_ports_are_reached() {
+    let platform = Platform::start_with(&["--isolation", "none"]);
+    let stranger = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let (one, two) = (platform.sandbox().await, platform.sandbox().await);
+    // In the sandbox's own home: /tmp is the host's.
+    let listen = "use IO::Socket::INET; my $server = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 5) or die; \
+        open(my $file, '>', 'port.new'); print $file $server->sockport; close $file; rename 'port.new', 'port';";
+    let start = "setsid perl server.pl </dev/null >/dev/null 2>&1 & until [ -e port ]; do sleep 0.02; done; cat port";
+    let port = one.succeed(&format!("cat > server.pl <<'END'\n{listen}\n{MIRROR}\nEND\n{start}")).await.trim().parse().unwrap();
+    assert_eq!(one.call("GET", port, "/").send().await.status, 200);
+    for (sandbox, port) in [(&two, port), (&one, stranger.local_addr().unwrap().port()), (&one, platform.port())] {
+        let answer = sandbox.call("GET", port, "/").send().await;
+        assert_eq!((answer.status, answer.message().as_str()), (502, "The sandbox is running but port is not open"));
+    }
 }
 
 #[tokio::test]

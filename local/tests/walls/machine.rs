@@ -46,7 +46,7 @@ async fn nobody_inside_is_root_or_can_do_what_root_can() {
 async fn the_platforms_environment_and_key_are_nowhere_inside() {
     let mark = "mark-in-the-platforms-environment";
     for who in Who::all() {
-        let platform = Platform::start_in(who, "MARK", mark);
+        let platform = Platform::start_in(who, "MARK", mark, &[]);
         let sandbox = platform.sandbox().await;
         let found = sandbox
             .succeed("env; cat /proc/*/environ /proc/*/task/*/environ /proc/*/cmdline 2>/dev/null | tr '\\0' '\\n'; true")

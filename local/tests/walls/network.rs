@@ -229,6 +229,86 @@ async fn a_sandbox_without_internet_has_only_itself() {
     }
 }
 
+/// Connects to itself by its address on the interface, for as long as there is one, and counts.
+const FLOW: &str =
+    "n=0; while ip route get 1.1.1.1 >/dev/null 2>&1; do n=$((n+1)); echo $n > flow; sleep 0.02; done; echo cut > flow";
+
+#[tokio::test]
+async fn the_network_is_cut_and_opened_while_the_sandbox_runs() {
+    let host = Command::new("ip").args(["route", "get", "1.1.1.1"]).output().unwrap().status.success();
+    for who in Who::all() {
+        let platform = Platform::start_as(who, &[]);
+        let sandbox = platform.sandbox_of(json!({"network": {"allowPublicTraffic": false}, "secure": true})).await;
+        let put = async |body: serde_json::Value| {
+            platform.api("PUT", &format!("/sandboxes/{}/network", sandbox.id)).json(&body).send().await
+        };
+        let detail = async || platform.api("GET", &format!("/sandboxes/{}", sandbox.id)).send().await.value();
+        assert_eq!(has_way_out(&sandbox).await, host);
+        let resolvers = sandbox.succeed("cat /etc/resolv.conf").await;
+        if host {
+            sandbox
+                .succeed(&format!("setsid bash -c '{FLOW}' </dev/null >/dev/null 2>&1 & until [ -e flow ]; do sleep 0.01; done"))
+                .await;
+        }
+        for body in [json!({"denyOut": ["0.0.0.0/0"]}), json!({"allow_internet_access": false})] {
+            assert_eq!(put(body.clone()).await.status, 204, "{who:?} {body}");
+            assert!(!has_way_out(&sandbox).await, "{who:?} {body}");
+            assert_eq!(
+                sandbox.succeed("ls /proc/sys/net/ipv4/conf | grep -v -e all -e default; cat /etc/resolv.conf").await,
+                "lo\n"
+            );
+            if host {
+                sandbox.succeed("until [ \"$(cat flow)\" = cut ]; do sleep 0.01; done").await;
+            }
+            // What is cut once more stays cut.
+            assert_eq!(put(body.clone()).await.status, 204);
+            assert!(!has_way_out(&sandbox).await);
+            assert_eq!(put(json!({})).await.status, 204, "what is left out is open");
+            assert_eq!(has_way_out(&sandbox).await, host, "{who:?}");
+            assert_eq!(sandbox.succeed("cat /etc/resolv.conf").await, resolvers);
+        }
+        let seen = detail().await;
+        assert_eq!(seen["network"], json!({"allowPublicTraffic": false}));
+        assert_eq!(seen["allowInternetAccess"], false, "the flag stays as it was last given");
+        for (body, part) in [
+            (json!({"denyOut": ["10.0.0.0/8"]}), "denyOut"),
+            (json!({"allowOut": ["1.1.1.1"], "denyOut": ["0.0.0.0/0"]}), "allowOut"),
+            (json!({"rules": {"a.b": []}}), "rules"),
+            (json!({"egressProxy": {"address": "a:1"}}), "egressProxy"),
+            (json!({"allowPublicTraffic": true}), "allowPublicTraffic"),
+            (json!({"allow_internet_access": "no"}), "allow_internet_access"),
+        ] {
+            let answer = put(body.clone()).await;
+            assert_eq!(answer.status, 400, "{body}");
+            assert!(answer.message().contains(part), "{}", answer.message());
+        }
+        // A pause keeps what was switched, with its processes and without.
+        assert_eq!(put(json!({"denyOut": ["0.0.0.0/0"]})).await.status, 204);
+        for memory in [true, false] {
+            let post = async |what: &str, body: serde_json::Value| {
+                platform.api("POST", &format!("/sandboxes/{}/{what}", sandbox.id)).json(&body).send().await.status
+            };
+            assert_eq!(post("pause", json!({"memory": memory})).await, 204);
+            assert_eq!(put(json!({})).await.status, 409);
+            assert_eq!(post("connect", json!({"timeout": 600})).await, 201);
+            assert!(!has_way_out(&sandbox).await, "{who:?} {memory}");
+        }
+        assert_eq!(detail().await["network"], json!({"allowPublicTraffic": false, "denyOut": ["0.0.0.0/0"]}));
+        // The closed ranges are closed as before.
+        assert_eq!(put(json!({})).await.status, 204);
+        let closed = sandbox.run("ip route get 192.168.0.1").await;
+        assert!(closed.code != 0 || closed.output.contains("unreachable"), "{}", closed.output);
+    }
+    let open = Platform::start_with(&["--isolation", "none"]);
+    let sandbox = open.sandbox().await;
+    let path = format!("/sandboxes/{}/network", sandbox.id);
+    let refused = open.api("PUT", &path).json(&json!({"denyOut": ["0.0.0.0/0"]})).send().await;
+    assert_eq!((refused.status, refused.message().contains("without walls")), (400, true));
+    assert_eq!(open.api("PUT", &path).json(&json!({})).send().await.status, 204);
+    let create = json!({"templateID": "base", "allow_internet_access": false});
+    assert_eq!(open.api("POST", "/sandboxes").json(&create).send().await.status, 400);
+}
+
 #[tokio::test]
 async fn abstract_sockets_of_the_host_are_out_of_sight() {
     let name = format!("abstract-{}", std::process::id());

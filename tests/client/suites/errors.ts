@@ -157,6 +157,17 @@ export const errors = suite("errors", (test) => {
     assert.deepEqual(codes, ["SandboxNotFoundError", "SandboxNotFoundError", "SandboxNotFoundError"]);
   });
 
+  test("without a key, a stream that had begun and is lost is one typed error, however it shows", async (context) => {
+    for (const body of [
+      () => new Body([start(), data("stdout", "one")], "fail"),
+      () => stream(start(), data("stdout", "one"), failure("unavailable", "the sandbox is gone")),
+      () => stream(start(), data("stdout", "one")),
+    ]) {
+      const { sandbox } = await fakeSandbox(context, (call) => (call.path.endsWith(START) ? body() : undefined));
+      await rejected(sandbox.commands.run("anything"), context.sdk.SandboxConnectionError, "E5001");
+    }
+  });
+
   /** A platform that makes sandboxes which nobody reaches. */
   const silent = (sandboxUrl: string) => {
     const info = { sandboxID: "i1", templateID: "base", state: "running" };
@@ -172,6 +183,16 @@ export const errors = suite("errors", (test) => {
     const { calls } = options.fetch as ReturnType<typeof fakeFetch>;
     return { options, asked: () => calls.filter(({ path }) => path.endsWith("/health")).length };
   };
+
+  test("a new sandbox behind a dead port is unreachable, also when the request timeout ends the wait for it", async (context) => {
+    const { options } = silent("https://sandbox.test/s/{sandboxId}/{port}");
+    const error = await rejected(
+      context.sdk.Sandbox.create({ ...options, requestTimeoutMs: 400 }),
+      context.sdk.UnreachableError,
+      "E5004",
+    );
+    assert.include(error.suggestion, "sandboxUrl");
+  });
 
   test("a new sandbox that gives no answer at all is given up soon, with the advice to check the URL", async (context) => {
     const { options, asked } = silent("https://sandbox.test/s/{sandboxId}/{port}");

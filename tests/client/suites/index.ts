@@ -1,6 +1,7 @@
 import type { Suite } from "../support/suite.ts";
 import { cells } from "./cells.ts";
 import { commands } from "./commands.ts";
+import { control } from "./control.ts";
 import { errors } from "./errors.ts";
 import { files } from "./files.ts";
 import { interpreter } from "./interpreter.ts";
@@ -18,6 +19,7 @@ export const suites: Suite[] = [
   streams,
   commands,
   errors,
+  control,
   time,
   page,
   terminal,

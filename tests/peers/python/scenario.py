@@ -88,6 +88,7 @@ def main():
         commands(sandbox)
         files(sandbox)
         terminals(sandbox)
+        lifecycle()
     finally:
         ends(sandbox)
 
@@ -380,6 +381,117 @@ def terminals(sandbox):
     def _():
         handle = sandbox.pty.create(sdk.PtySize(rows=24, cols=80), timeout=60)
         return [sandbox.pty.kill(handle.pid), "raised" in outcome(handle.wait)]
+
+
+# A number that only a running process knows, and the file in which it counts.
+COUNTER = (
+    "setsid bash -c 'n=0; while true; do n=$((n+1)); echo $n > count.new; mv count.new count; sleep 0.02; done' >/dev/null 2>&1 </dev/null & "
+    "until [ -e count ]; do sleep 0.02; done; echo kept > file"
+)
+
+
+def lifecycle():
+    group = f"{module_name}-{os.getpid()}-{time.time_ns()}"
+    one = Sandbox.create(timeout=120, metadata={"group": group}, **options)
+    others = []
+
+    def count():
+        return int(one.commands.run("cat count").stdout)
+
+    try:
+        one.commands.run(COUNTER)
+
+        @step("pauseWithMemory")
+        def _():
+            before = count()
+            paused = [one.pause(), one.pause()]
+            seen = [one.get_info().state.value, one.is_running()]
+            query = sdk.SandboxQuery(metadata={"group": group}, state=[sdk.SandboxState.PAUSED])
+            listed = [info.sandbox_id == one.sandbox_id for info in Sandbox.list(query=query, **options).next_items()]
+            Sandbox.connect(one.sandbox_id, timeout=120, **options)
+            return {
+                "paused": paused,
+                "seen": seen,
+                "listed": listed,
+                "running": one.is_running(),
+                "goesOn": until(lambda: count() > before),
+            }
+
+        @step("streamEndsAtPause")
+        def _():
+            handle = one.commands.run("sleep 300", background=True)
+            one.pause()
+            broken = "raised" in outcome(handle.wait)
+            one.connect(timeout=120)
+            return broken
+
+        @step("pauseWithoutMemory")
+        def _():
+            paused = one.pause(keep_memory=False)
+            one.connect(timeout=120)
+            return [paused, one.commands.run("cat file; pgrep -f coun[t].new || echo stopped").stdout]
+
+        @step("fork")
+        def _():
+            others.extend(fork for fork in one.fork(count=2, timeout=60) if isinstance(fork, Sandbox))
+            return [[fork.sandbox_id != one.sandbox_id, fork.files.read("file")] for fork in others]
+
+        @step("snapshots")
+        def _():
+            made = [one.create_snapshot(), one.create_snapshot(name=f"peer-{time.time_ns()}")]
+            pages = []
+            paginator = one.list_snapshots(limit=1)
+            while paginator.has_next:
+                pages.append([info.snapshot_id for info in paginator.next_items()])
+            again = Sandbox.create(made[1].snapshot_id, timeout=60, **options)
+            file = again.files.read("file")
+            again.kill()
+            return {
+                "pages": [len(page) for page in pages],
+                "newestFirst": sum(pages, []) == [info.snapshot_id for info in reversed(made)],
+                "file": file,
+                "deleted": [Sandbox.delete_snapshot(info.snapshot_id, **options) for info in [*made, made[0]]],
+            }
+
+        @step("metrics")
+        def _():
+            first = one.get_metrics()[0]
+            later = datetime.now(timezone.utc) + timedelta(hours=1)
+            return {
+                "measured": min(first.cpu_count, first.mem_total, first.mem_used, first.disk_total) > 0,
+                "none": len(one.get_metrics(start=later)),
+            }
+
+        @step("updateNetwork")
+        def _():
+            def interfaces():
+                return one.commands.run("ls /proc/sys/net/ipv4/conf | grep -c eth0; true").stdout.strip()
+
+            before = interfaces()
+            one.update_network({"deny_out": ["0.0.0.0/0"]})
+            cut = interfaces()
+            one.update_network({})
+            return {
+                "cut": cut,
+                "restored": interfaces() == before,
+                "rule": "raised" in (outcome(lambda: one.update_network({"deny_out": ["10.0.0.0/8"]})) or {}),
+            }
+
+        @step("autoPauseAndResume")
+        def _():
+            lazy = Sandbox.create(lifecycle={"on_timeout": "pause", "auto_resume": True}, **options)
+            others.append(lazy)
+            lifecycle = lazy.get_info().lifecycle
+            lazy.set_timeout(1)
+            return {
+                "lifecycle": {"onTimeout": lifecycle.on_timeout, "autoResume": lifecycle.auto_resume},
+                "paused": until(lambda: lazy.get_info().state.value == "paused"),
+                "woken": lazy.commands.run("echo woken").stdout,
+                "state": lazy.get_info().state.value,
+            }
+    finally:
+        for each in [one, *others]:
+            each.kill()
 
 
 def ends(sandbox):

@@ -2,6 +2,7 @@
 
 use super::super::connect::{Context, Messages};
 use super::super::error::RpcError;
+use super::super::journal;
 use super::frames::ProcessFrame;
 use super::spawn::spawn;
 use super::supervise::supervise;
@@ -62,6 +63,7 @@ pub async fn start(context: Context, request: StartRequest) -> Result<Follow, Rp
     let stdin = request.stdin.unwrap_or(true);
     let spawned = spawn(&processes.reaper, &context.envd.config, &user, &config, request.pty, stdin)?;
     let pid = spawned.pid;
+    journal::started(pid, &config.cmd, &config.args);
     let process = Arc::new(Process::new(pid, config, request.tag, spawned.stdin));
     // Before anything is read, so that the first byte is not missed.
     let events = process.fanout.subscribe();

@@ -1,5 +1,6 @@
 //! Following a process from its start to its end.
 
+use super::super::journal;
 use super::frames::{Chunk, ProcessFrame, ROOM, Source};
 use super::spawn::{Output, PIPE};
 use super::status::end_event;
@@ -54,6 +55,7 @@ pub async fn supervise(
         },
     };
     if let Some(end) = end {
+        journal::ended(process.pid, &end.status);
         processes.retire(&process, end.clone());
         process.fanout.end(ProcessFrame::End(end)).await;
     }

@@ -2,8 +2,9 @@
 //! stored or ignored: a client that asked for a wall must not believe that it stands.
 
 use super::super::error::ApiError;
-use super::super::sandbox::Wish;
-use super::super::template;
+use super::super::platform::Platform;
+use super::super::template::{Name, Template};
+use super::super::wish::{Lifecycle, Network, OnTimeout, Wish};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -12,7 +13,7 @@ use std::time::Duration;
 /// The longest life of a sandbox, in seconds.
 pub const MAX_TIMEOUT: i64 = 86_400;
 /// What v1 gives a sandbox whose creator names no timeout, in seconds.
-const DEFAULT_V1: i64 = 15;
+pub const DEFAULT_V1: i64 = 15;
 /// The same for v2.
 pub const DEFAULT_V2: i64 = 300;
 
@@ -73,11 +74,11 @@ const REFUSED_NETWORK: [(&str, &str); 6] = [
 /// Everything that a deny list of the whole internet is written as.
 const EVERYTHING: &str = "0.0.0.0/0";
 
-/// Reads and checks the body.
+/// Reads and checks the body. `find` looks a template up.
 ///
 /// # Errors
 /// 400 that names the member, 404 for an unknown template.
-pub fn parse(bytes: &[u8], family: Family) -> Result<Wish, ApiError> {
+pub fn parse(bytes: &[u8], family: Family, find: impl FnOnce(&Name) -> Option<Template>) -> Result<Wish, ApiError> {
     let body: Body = serde_json::from_slice(bytes).map_err(ApiError::validation)?;
     refuse(&body.rest, &REFUSED, "")?;
     let default = if family == Family::V2 { DEFAULT_V2 } else { DEFAULT_V1 };
@@ -86,17 +87,19 @@ pub fn parse(bytes: &[u8], family: Family) -> Result<Wish, ApiError> {
     if body.auto_pause_memory == Some(false) && !auto_pause {
         return Err(ApiError::bad_request("autoPauseMemory can only be false when autoPause is true"));
     }
-    if auto_pause {
-        return Err(ApiError::bad_request("autoPause is not available on this platform: sandboxes end when their timeout is over"));
+    let memory = body.auto_pause_memory.unwrap_or(true);
+    let auto_resume = body.auto_resume.is_some_and(|auto_resume| auto_resume.enabled);
+    if auto_resume && !memory {
+        return Err(ApiError::bad_request(
+            "autoResume and autoPauseMemory false exclude each other: traffic resumes only what has memory",
+        ));
     }
-    if body.auto_resume.is_some_and(|auto_resume| auto_resume.enabled) {
-        return Err(ApiError::bad_request("autoResume is not available on this platform: sandboxes are never paused"));
-    }
+    let on_timeout = if auto_pause { OnTimeout::Pause { memory } } else { OnTimeout::Kill };
     if body.iam.is_some_and(|iam| iam.values().any(is_something)) {
         return Err(ApiError::bad_request("iam is not available on this platform: there is nobody who issues workload tokens"));
     }
     let secure = family == Family::V2 || body.secure.unwrap_or(false);
-    let network = Network::parse(body.network.as_ref())?;
+    let network = Rules::parse(body.network.as_ref())?;
     if !network.public_traffic && !secure {
         return Err(ApiError::bad_request("network.allowPublicTraffic can only be false when secure is true"));
     }
@@ -104,23 +107,43 @@ pub fn parse(bytes: &[u8], family: Family) -> Result<Wish, ApiError> {
     if env_vars.iter().any(|(name, value)| name.is_empty() || name.contains(['=', '\0']) || value.contains('\0')) {
         return Err(ApiError::bad_request("envVars: a name is empty or holds `=`, or a name or value holds a NUL"));
     }
-    let template = template::find(&body.template_id)
+    let name = Name::parse(&body.template_id).map_err(|error| ApiError::bad_request(format!("templateID: {error}")))?;
+    let template = find(&name)
         .ok_or_else(|| ApiError::new(http::StatusCode::NOT_FOUND, format!("template '{}' not found", body.template_id.trim())))?;
     Ok(Wish {
         template,
         lifetime,
+        lifecycle: Lifecycle { on_timeout, auto_resume },
         secure,
-        allow_internet: body.allow_internet_access,
-        network: body.network.map(Value::Object),
-        deny_all: network.deny_all,
-        public_traffic: network.public_traffic,
+        network: Network {
+            allow_internet: body.allow_internet_access,
+            given: body.network,
+            online: body.allow_internet_access.unwrap_or(true) && !network.deny_all,
+            public_traffic: network.public_traffic,
+        },
         metadata: body.metadata.unwrap_or_default(),
         env_vars,
     })
 }
 
+/// Refuses to keep a sandbox from the internet where nothing could.
+///
+/// # Errors
+/// 400 that says so.
+pub fn can_be_kept(platform: &Platform, online: bool) -> Result<(), ApiError> {
+    if online || platform.walls.cut_network() {
+        return Ok(());
+    }
+    Err(ApiError::bad_request(
+        "allow_internet_access and network.denyOut cannot be honoured: this platform runs without walls (--isolation none)",
+    ))
+}
+
 /// A timeout of more than nothing.
-fn positive_timeout(seconds: i64) -> Result<Duration, ApiError> {
+///
+/// # Errors
+/// 400 for nothing and less, and see [`timeout`].
+pub fn positive_timeout(seconds: i64) -> Result<Duration, ApiError> {
     if seconds <= 0 {
         return Err(ApiError::bad_request("Timeout must be greater than 0"));
     }
@@ -138,13 +161,20 @@ pub fn timeout(seconds: i64) -> Result<Duration, ApiError> {
     u64::try_from(seconds).map(Duration::from_secs).map_err(|_| ApiError::validation("timeout must be at least 0"))
 }
 
-struct Network {
-    deny_all: bool,
-    public_traffic: bool,
+/// What a `network` object asks for, of what there is.
+pub struct Rules {
+    /// That nothing is reached.
+    pub deny_all: bool,
+    /// That nobody needs a token for the sandbox's ports.
+    pub public_traffic: bool,
 }
 
-impl Network {
-    fn parse(network: Option<&Map<String, Value>>) -> Result<Self, ApiError> {
+impl Rules {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// 400 for whatever there is not.
+    pub fn parse(network: Option<&Map<String, Value>>) -> Result<Self, ApiError> {
         let Some(network) = network else { return Ok(Self { deny_all: false, public_traffic: true }) };
         refuse(network, &REFUSED_NETWORK, "network.")?;
         let public_traffic = match network.get("allowPublicTraffic") {
@@ -186,18 +216,19 @@ fn is_something(value: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::template;
     use super::*;
     use serde_json::json;
 
     fn parse_v1(body: Value) -> Result<Wish, ApiError> {
-        parse(body.to_string().as_bytes(), Family::V1)
+        parse(body.to_string().as_bytes(), Family::V1, template::find)
     }
 
     #[test]
     fn the_two_families_have_their_own_defaults() {
         let v1 = parse_v1(json!({"templateID": "base"})).unwrap();
         assert_eq!((v1.lifetime.as_secs(), v1.secure), (15, false));
-        let v2 = parse(br#"{"templateID":"base","unknown":{"x":1}}"#, Family::V2).unwrap();
+        let v2 = parse(br#"{"templateID":"base","unknown":{"x":1}}"#, Family::V2, template::find).unwrap();
         assert_eq!((v2.lifetime.as_secs(), v2.secure), (300, true));
     }
 
@@ -211,9 +242,8 @@ mod tests {
             ("diskSizeMB", json!({"diskSizeMB": 1})),
             ("gpu", json!({"gpu": "A10"})),
             ("iam", json!({"iam": {"tokens": {"a": {"audience": "b", "tokenType": "JWT-SVID"}}}})),
-            ("autoPause", json!({"autoPause": true})),
             ("autoPauseMemory", json!({"autoPauseMemory": false})),
-            ("autoResume", json!({"autoResume": {"enabled": true}})),
+            ("autoResume", json!({"autoPause": true, "autoPauseMemory": false, "autoResume": {"enabled": true}})),
             ("allowOut", json!({"network": {"allowOut": ["1.1.1.1"]}})),
             ("rules", json!({"network": {"rules": {"a.b": []}}})),
             ("egressProxy", json!({"network": {"egressProxy": {"address": "a:1"}}})),
@@ -238,14 +268,28 @@ mod tests {
     fn what_asks_for_nothing_passes() {
         let body = json!({"templateID": "base", "mcp": null, "iam": {"tokens": {}}, "volumeMounts": [], "autoPause": false,
             "autoResume": {"enabled": false}, "network": {"allowOut": [], "denyOut": [], "rules": {}}});
-        assert!(parse_v1(body).unwrap().internet());
+        assert!(parse_v1(body).unwrap().network.online);
     }
 
     #[test]
     fn denying_everything_is_no_internet() {
         let wish = parse_v1(json!({"templateID": "base", "network": {"denyOut": ["0.0.0.0/0"]}})).unwrap();
-        assert!(!wish.internet());
-        assert!(!parse_v1(json!({"templateID": "base", "allow_internet_access": false})).unwrap().internet());
+        assert!(!wish.network.online);
+        assert!(!parse_v1(json!({"templateID": "base", "allow_internet_access": false})).unwrap().network.online);
+    }
+
+    #[test]
+    fn the_end_of_a_lifetime_is_chosen() {
+        let lifecycle = |body: Value| parse_v1(body).unwrap().lifecycle;
+        assert_eq!(lifecycle(json!({"templateID": "base"})), Lifecycle { on_timeout: OnTimeout::Kill, auto_resume: false });
+        assert_eq!(
+            lifecycle(json!({"templateID": "base", "autoPause": true, "autoResume": {"enabled": true}})),
+            Lifecycle { on_timeout: OnTimeout::Pause { memory: true }, auto_resume: true }
+        );
+        assert_eq!(
+            lifecycle(json!({"templateID": "base", "autoPause": true, "autoPauseMemory": false})).on_timeout,
+            OnTimeout::Pause { memory: false }
+        );
     }
 
     #[test]

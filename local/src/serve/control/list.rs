@@ -2,17 +2,26 @@
 
 use super::super::error::ApiError;
 use super::super::sandbox::Sandbox;
-use super::super::template;
+use super::super::template::{self, Name};
+use axum::Json;
+use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE;
+use http::HeaderValue;
 use jiff::Timestamp;
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
+use serde_json::Value;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The most sandboxes of one page, and how many there are when nobody says.
+/// The states that sandboxes have here.
+const RUNNING: &str = "running";
+/// See [`RUNNING`].
+const PAUSED: &str = "paused";
+
+/// The most items of one page, and how many there are when nobody says.
 const PAGE: usize = 100;
 
 /// The query of `GET /sandboxes`; `limit`, `offset` and `status` are one provider's.
@@ -49,9 +58,9 @@ pub enum Order {
 }
 
 /// One page.
-pub struct Page {
-    /// Its sandboxes.
-    pub sandboxes: Vec<Arc<Sandbox>>,
+pub struct Page<T> {
+    /// What is on it.
+    pub items: Vec<T>,
     /// Where the next page begins, when there is one.
     pub next: Option<String>,
     /// How many running sandboxes match on all pages; `None` when running ones were not asked for.
@@ -59,16 +68,16 @@ pub struct Page {
 }
 
 impl QueryV1 {
-    /// Newest first, all of them unless told otherwise.
+    /// Newest first, all that run unless told otherwise. A status that no sandbox here ever has names none.
     ///
     /// # Errors
     /// 400 for a filter that cannot be read.
-    pub fn apply(self, mut running: Vec<Arc<Sandbox>>) -> Result<Vec<Arc<Sandbox>>, ApiError> {
+    pub fn apply(self, mut sandboxes: Vec<Arc<Sandbox>>) -> Result<Vec<Arc<Sandbox>>, ApiError> {
         let wanted = metadata(self.metadata.as_deref())?;
-        let asked = self.status.as_deref().is_none_or(|status| states(status).any(|state| state == "running"));
-        running.retain(|sandbox| asked && matches(sandbox, &wanted));
-        running.sort_by(|a, b| compare(a, b, Order::Desc));
-        Ok(running.into_iter().skip(self.offset.unwrap_or(0)).take(self.limit.unwrap_or(usize::MAX)).collect())
+        let status = self.status.as_deref().unwrap_or(RUNNING);
+        sandboxes.retain(|sandbox| is_in(sandbox, status) && matches(sandbox, &wanted));
+        sandboxes.sort_by(|a, b| compare(a, b, Order::Desc));
+        Ok(sandboxes.into_iter().skip(self.offset.unwrap_or(0)).take(self.limit.unwrap_or(usize::MAX)).collect())
     }
 }
 
@@ -77,14 +86,10 @@ impl QueryV2 {
     ///
     /// # Errors
     /// 400 for a filter, limit or token that cannot be read.
-    pub fn apply(self, mut running: Vec<Arc<Sandbox>>) -> Result<Page, ApiError> {
+    pub fn apply(self, mut sandboxes: Vec<Arc<Sandbox>>) -> Result<Page<Arc<Sandbox>>, ApiError> {
         let wanted = metadata(self.metadata.as_deref())?;
-        let limit = self.limit.unwrap_or(PAGE);
-        if !(1..=PAGE).contains(&limit) {
-            return Err(ApiError::validation(format!("limit must be between 1 and {PAGE}")));
-        }
-        if let Some(unknown) =
-            self.state.as_deref().and_then(|list| states(list).find(|state| !["running", "paused"].contains(state)))
+        let limit = limit(self.limit)?;
+        if let Some(unknown) = self.state.as_deref().and_then(|list| states(list).find(|state| ![RUNNING, PAUSED].contains(state)))
         {
             return Err(ApiError::validation(format!("unknown state '{unknown}'")));
         }
@@ -94,24 +99,61 @@ impl QueryV2 {
         if template.is_some_and(|name| name.contains(':')) {
             return Err(ApiError::bad_request("template must not have a tag"));
         }
-        let template = template.map(|name| template::find(name).map(|template| template.id));
-        let asked = self.state.as_deref().is_none_or(|list| states(list).any(|state| state == "running"));
-        running.retain(|sandbox| {
-            asked
+        let template =
+            template.map(|name| Name::parse(name).ok().map(|name| template::find(&name).map_or(name.name, |known| known.id)));
+        let state = self.state.as_deref();
+        sandboxes.retain(|sandbox| {
+            state.is_none_or(|state| is_in(sandbox, state))
                 && matches(sandbox, &wanted)
-                && self.started_after.is_none_or(|after| sandbox.started >= after)
-                && template.is_none_or(|id| id == Some(sandbox.wish.template.id))
+                && self.started_after.is_none_or(|after| sandbox.started() >= after)
+                && template.as_ref().is_none_or(|id| id.as_deref() == Some(sandbox.wish.template.id.as_str()))
         });
-        let total_running = asked.then_some(running.len());
-        running.sort_by(|a, b| compare(a, b, order));
+        let counts = state.is_none_or(|list| states(list).any(|state| state == RUNNING));
+        let total_running = counts.then(|| sandboxes.iter().filter(|sandbox| sandbox.is_running()).count());
+        sandboxes.sort_by(|a, b| compare(a, b, order));
         if let Some(cursor) = after {
-            running.retain(|sandbox| cursor.precedes(sandbox, order));
+            sandboxes.retain(|sandbox| cursor.precedes(sandbox, order));
         }
-        let more = running.len() > limit;
-        running.truncate(limit);
-        let next = running.last().filter(|_| more).map(|last| Cursor::at(last).write(order));
-        Ok(Page { sandboxes: running, next, total_running })
+        let more = sandboxes.len() > limit;
+        sandboxes.truncate(limit);
+        let next = sandboxes.last().filter(|_| more).map(|last| Cursor::at(last).write(order));
+        Ok(Page { items: sandboxes, next, total_running })
     }
+}
+
+impl<T> Page<T> {
+    /// The same page with its items in another form.
+    pub fn map<U>(self, form: impl FnMut(T) -> U) -> Page<U> {
+        Page { items: self.items.into_iter().map(form).collect(), next: self.next, total_running: self.total_running }
+    }
+}
+
+impl IntoResponse for Page<Value> {
+    fn into_response(self) -> Response {
+        let mut response = Json(self.items).into_response();
+        if let Some(next) = self.next.and_then(|next| HeaderValue::from_str(&next).ok()) {
+            response.headers_mut().insert("x-next-token", next);
+        }
+        if let Some(total) = self.total_running {
+            response.headers_mut().insert("x-total-running", total.into());
+        }
+        response
+    }
+}
+
+/// How many items a page has.
+///
+/// # Errors
+/// 400 for none and for too many.
+pub fn limit(asked: Option<usize>) -> Result<usize, ApiError> {
+    let limit = asked.unwrap_or(PAGE);
+    if (1..=PAGE).contains(&limit) { Ok(limit) } else { Err(ApiError::validation(format!("limit must be between 1 and {PAGE}"))) }
+}
+
+/// Whether a sandbox is in one of the states of a list.
+fn is_in(sandbox: &Sandbox, list: &str) -> bool {
+    let state = if sandbox.is_running() { RUNNING } else { PAUSED };
+    states(list).any(|asked| asked == state)
 }
 
 fn states(list: &str) -> impl Iterator<Item = &str> {
@@ -142,7 +184,7 @@ fn matches(sandbox: &Sandbox, wanted: &BTreeMap<String, String>) -> bool {
 }
 
 fn compare(a: &Sandbox, b: &Sandbox, order: Order) -> Ordering {
-    order.turn((a.started, &a.id).cmp(&(b.started, &b.id)))
+    order.turn((a.started(), &a.id).cmp(&(b.started(), &b.id)))
 }
 
 impl Order {
@@ -159,7 +201,7 @@ struct Cursor {
 
 impl Cursor {
     fn at(sandbox: &Sandbox) -> Self {
-        Self { started: sandbox.started, id: sandbox.id.clone() }
+        Self { started: sandbox.started(), id: sandbox.id.clone() }
     }
 
     fn write(&self, order: Order) -> String {
@@ -181,7 +223,7 @@ impl Cursor {
     }
 
     fn precedes(&self, sandbox: &Sandbox, order: Order) -> bool {
-        order.turn((self.started, &self.id).cmp(&(sandbox.started, &sandbox.id))).is_lt()
+        order.turn((self.started, &self.id).cmp(&(sandbox.started(), &sandbox.id))).is_lt()
     }
 }
 

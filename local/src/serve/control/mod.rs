@@ -1,8 +1,13 @@
 //! The control plane: sandboxes over REST, on the v1 routes, their v2 forms, and what is not there yet by name.
 
 mod create;
+mod lifecycle;
 mod list;
+mod logs;
 mod machine;
+mod metrics;
+mod network;
+mod snapshots;
 mod view;
 
 use super::error::ApiError;
@@ -11,19 +16,19 @@ use super::hosts::{Host, Place};
 use super::keys::Credential;
 use super::platform::Platform;
 use super::sandbox::Sandbox;
+use super::template;
 use axum::body::Bytes;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{DefaultBodyLimit, Extension, Path, Query, Request, State};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{any, get, post};
+use axum::routing::{MethodRouter, any, get, put};
 use axum::{Json, Router};
-use create::{DEFAULT_V2, Family};
-use http::header::{HeaderName, HeaderValue, ORIGIN, RETRY_AFTER};
+use create::Family;
+use http::header::{CACHE_CONTROL, HeaderName, ORIGIN, RETRY_AFTER};
 use http::{HeaderMap, Method, StatusCode};
 use list::{QueryV1, QueryV2};
 use machine::Machine;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,20 +49,18 @@ pub fn router(platform: Arc<Platform>) -> Router {
         .route("/v2/sandboxes", get(list_v2).post(create_v2))
         .route("/sandboxes/{id}", get(detail).delete(kill))
         .route("/v2/sandboxes/{id}", get(detail).delete(kill))
-        .route("/sandboxes/{id}/timeout", post(set_timeout))
-        .route("/v2/sandboxes/{id}/timeout", post(set_timeout))
-        .route("/sandboxes/{id}/refreshes", post(refresh))
-        .route("/v2/sandboxes/{id}/refreshes", post(refresh))
-        .route("/sandboxes/{id}/connect", post(connect_v1))
-        .route("/v2/sandboxes/{id}/connect", post(connect_v2))
-        .route("/sandboxes/{id}/resume", post(resume))
-        .route("/sandboxes/metrics", any(later))
-        .route("/sandboxes/{id}/{what}", any(later_of_sandbox))
-        .route("/v2/sandboxes/{id}/{what}", any(later_of_sandbox))
-        .route("/snapshots", any(later))
+        .merge(lifecycle::router())
+        .merge(snapshots::router())
+        .merge(in_both_families(Router::new(), "network", put(network::update)))
+        .merge(in_both_families(Router::new(), "metrics", get(metrics::of_one)))
+        .route("/sandboxes/metrics", get(metrics::of_several))
+        .route("/v2/sandboxes/metrics", get(metrics::of_several))
+        .route("/sandboxes/{id}/logs", get(logs::v1))
+        .route("/v2/sandboxes/{id}/logs", get(logs::v2))
+        .route("/code-cells", get(code_cells))
         .route("/templates", any(later))
         .route("/v2/templates", any(later))
-        .route("/templates/{*rest}", any(later))
+        .route("/templates/aliases/{alias}", any(later))
         .route("/volumes", any(later))
         .route("/volumes/{id}", any(later))
         .route("/secrets", any(later))
@@ -74,10 +77,15 @@ pub fn router(platform: Arc<Platform>) -> Router {
         .with_state(platform)
 }
 
+/// The route `name` of a sandbox, under `/sandboxes` and under `/v2/sandboxes`.
+fn in_both_families(router: Router<Arc<Platform>>, name: &str, handler: MethodRouter<Arc<Platform>>) -> Router<Arc<Platform>> {
+    router.route(&format!("/sandboxes/{{id}}/{name}"), handler.clone()).route(&format!("/v2/sandboxes/{{id}}/{name}"), handler)
+}
+
 /// Whether a path belongs to the control plane, so that the console's own pages can have the rest.
 pub fn owns(path: &str) -> bool {
     let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
-    ["health", "sandboxes", "v2", "snapshots", "templates", "volumes", "secrets"].contains(&first)
+    ["health", "sandboxes", "v2", "code-cells", "snapshots", "templates", "volumes", "secrets"].contains(&first)
 }
 
 /// CORS for the origins that came this far: foreign ones are refused before.
@@ -127,13 +135,9 @@ async fn later() -> ApiError {
     ApiError::new(StatusCode::NOT_IMPLEMENTED, "This platform does not offer this operation.")
 }
 
-async fn later_of_sandbox(Path((_, what)): Path<(String, String)>) -> ApiError {
-    match what.as_str() {
-        "pause" | "fork" | "snapshots" | "metrics" | "logs" | "network" | "resume" => {
-            ApiError::new(StatusCode::NOT_IMPLEMENTED, format!("This platform does not offer the operation '{what}'."))
-        }
-        _ => unknown_route().await,
-    }
+/// An addition of this platform: whether the first sandbox with code cells must be waited for, and how far that is.
+async fn code_cells(State(platform): Shared) -> Reply {
+    Ok(([(CACHE_CONTROL, "no-store")], Json(platform.code_cells.status().await)).into_response())
 }
 
 async fn create_v1(State(platform): Shared, Extension(host): Extension<Host>, body: Bytes) -> Reply {
@@ -145,29 +149,28 @@ async fn create_v2(State(platform): Shared, Extension(host): Extension<Host>, bo
 }
 
 async fn create_sandbox(platform: Arc<Platform>, host: Host, body: Bytes, family: Family) -> Reply {
-    let wish = create::parse(&body, family)?;
-    let sandbox = platform.create(wish).await?;
+    let mut source = None;
+    let wish = create::parse(&body, family, |name| {
+        template::find(name).or_else(|| {
+            source = platform.snapshots.find(name);
+            source.as_ref().map(|kept| kept.snapshot.template.clone())
+        })
+    })?;
+    create::can_be_kept(&platform, wish.network.online)?;
+    let sandbox = platform.create(wish, source).await?;
     Ok((StatusCode::CREATED, Json(view::session(&platform, &host, &sandbox))).into_response())
 }
 
 async fn list_v1(State(platform): Shared, query: Result<Query<QueryV1>, QueryRejection>) -> Reply {
-    let sandboxes = parsed(query)?.apply(platform.running())?;
+    let sandboxes = parsed(query)?.apply(platform.sandboxes())?;
     let machine = Machine::measure(&platform.data);
     Ok(Json(sandboxes.iter().map(|sandbox| view::listed(sandbox, &machine)).collect::<Vec<_>>()).into_response())
 }
 
 async fn list_v2(State(platform): Shared, query: Result<Query<QueryV2>, QueryRejection>) -> Reply {
-    let page = parsed(query)?.apply(platform.running())?;
+    let page = parsed(query)?.apply(platform.sandboxes())?;
     let machine = Machine::measure(&platform.data);
-    let items: Vec<_> = page.sandboxes.iter().map(|sandbox| view::listed(sandbox, &machine)).collect();
-    let mut response = Json(items).into_response();
-    if let Some(next) = page.next.and_then(|next| HeaderValue::from_str(&next).ok()) {
-        response.headers_mut().insert("x-next-token", next);
-    }
-    if let Some(total) = page.total_running {
-        response.headers_mut().insert("x-total-running", total.into());
-    }
-    Ok(response)
+    Ok(page.map(|sandbox| view::listed(&sandbox, &machine)).into_response())
 }
 
 async fn detail(State(platform): Shared, Extension(host): Extension<Host>, Path(id): Path<String>) -> Reply {
@@ -178,57 +181,6 @@ async fn detail(State(platform): Shared, Extension(host): Extension<Host>, Path(
 async fn kill(State(platform): Shared, Path(id): Path<String>) -> Reply {
     let name = valid(&id)?;
     if platform.kill(&name).await { Ok(StatusCode::NO_CONTENT.into_response()) } else { Err(ApiError::no_sandbox(&name)) }
-}
-
-#[derive(Deserialize)]
-struct TimeoutBody {
-    timeout: i64,
-}
-
-async fn set_timeout(State(platform): Shared, Path(id): Path<String>, body: Bytes) -> Reply {
-    let lifetime = create::timeout(json::<TimeoutBody>(&body)?.timeout)?;
-    find(&platform, &id)?.set_lifetime(lifetime);
-    Ok(StatusCode::NO_CONTENT.into_response())
-}
-
-#[derive(Default, Deserialize)]
-struct RefreshBody {
-    duration: Option<i64>,
-}
-
-async fn refresh(State(platform): Shared, Path(id): Path<String>, body: Bytes) -> Reply {
-    let duration = optional_json::<RefreshBody>(&body)?.duration.unwrap_or(0);
-    if !(0..=3600).contains(&duration) {
-        return Err(ApiError::validation("duration must be between 0 and 3600"));
-    }
-    find(&platform, &id)?.extend_lifetime(create::timeout(duration.max(15))?);
-    Ok(StatusCode::NO_CONTENT.into_response())
-}
-
-#[derive(Default, Deserialize)]
-struct ConnectBody {
-    timeout: Option<i64>,
-}
-
-async fn connect_v1(State(platform): Shared, Extension(host): Extension<Host>, Path(id): Path<String>, body: Bytes) -> Reply {
-    let timeout = json::<ConnectBody>(&body)?.timeout.ok_or_else(|| ApiError::validation("timeout is required"))?;
-    connect(&platform, &host, &id, timeout)
-}
-
-async fn connect_v2(State(platform): Shared, Extension(host): Extension<Host>, Path(id): Path<String>, body: Bytes) -> Reply {
-    connect(&platform, &host, &id, optional_json::<ConnectBody>(&body)?.timeout.unwrap_or(DEFAULT_V2))
-}
-
-fn connect(platform: &Platform, host: &Host, id: &str, timeout: i64) -> Reply {
-    let lifetime = create::timeout(timeout)?;
-    let sandbox = find(platform, id)?;
-    sandbox.extend_lifetime(lifetime);
-    Ok(Json(view::session(platform, host, &sandbox)).into_response())
-}
-
-async fn resume(State(platform): Shared, Path(id): Path<String>) -> Reply {
-    let sandbox = find(&platform, &id)?;
-    Err(ApiError::new(StatusCode::CONFLICT, format!("Sandbox \"{}\" is already running", sandbox.id)))
 }
 
 fn valid(id: &str) -> Result<String, ApiError> {

@@ -2,7 +2,8 @@
 
 use super::super::hosts::Host;
 use super::super::platform::Platform;
-use super::super::sandbox::Sandbox;
+use super::super::sandbox::{Phase, Sandbox, Status};
+use super::super::wish::{Lifecycle, OnTimeout};
 use super::machine::Machine;
 use serde_json::{Map, Value, json};
 
@@ -26,12 +27,15 @@ pub fn detail(platform: &Platform, host: &Host, sandbox: &Sandbox, machine: &Mac
     let mut view = state(sandbox, machine);
     view.insert("envdUrl".into(), envd_url(platform, host, sandbox).into());
     insert(&mut view, "envdAccessToken", sandbox.envd_token.as_deref());
-    view.insert("allowInternetAccess".into(), sandbox.wish.allow_internet.map_or(Value::Null, Value::Bool));
+    let network = sandbox.network();
+    view.insert("allowInternetAccess".into(), network.allow_internet.map_or(Value::Null, Value::Bool));
     view.insert("domain".into(), Value::Null);
-    if let Some(network) = &sandbox.wish.network {
-        view.insert("network".into(), network.clone());
+    if let Some(given) = network.given {
+        view.insert("network".into(), given.into());
     }
-    view.insert("lifecycle".into(), json!({ "autoResume": false, "onTimeout": "kill" }));
+    let Lifecycle { on_timeout, auto_resume } = sandbox.wish.lifecycle;
+    let on_timeout = if on_timeout == OnTimeout::Kill { "kill" } else { "pause" };
+    view.insert("lifecycle".into(), json!({ "autoResume": auto_resume, "onTimeout": on_timeout }));
     Value::Object(view)
 }
 
@@ -41,11 +45,11 @@ pub fn listed(sandbox: &Sandbox, machine: &Machine) -> Value {
 }
 
 fn names(sandbox: &Sandbox) -> Map<String, Value> {
-    let template = sandbox.wish.template;
+    let template = &sandbox.wish.template;
     let mut view = Map::new();
     view.insert("sandboxID".into(), sandbox.id.as_str().into());
-    view.insert("templateID".into(), template.id.into());
-    insert(&mut view, "alias", template.aliases.first().copied());
+    view.insert("templateID".into(), template.id.as_str().into());
+    insert(&mut view, "alias", template.alias.as_deref());
     view.insert("clientID".into(), CLIENT_ID.into());
     view.insert("envdVersion".into(), ENVD_VERSION.into());
     view
@@ -53,8 +57,13 @@ fn names(sandbox: &Sandbox) -> Map<String, Value> {
 
 fn state(sandbox: &Sandbox, machine: &Machine) -> Map<String, Value> {
     let mut view = names(sandbox);
-    view.insert("state".into(), "running".into());
-    view.insert("startedAt".into(), sandbox.started.to_string().into());
+    let Status { phase, started, .. } = sandbox.status();
+    let state = if phase == Phase::Running { "running" } else { "paused" };
+    view.insert("state".into(), state.into());
+    if let Phase::Paused { memory } = phase {
+        view.insert("pauseMode".into(), if memory { "full" } else { "filesystem" }.into());
+    }
+    view.insert("startedAt".into(), started.to_string().into());
     view.insert("endAt".into(), sandbox.end_at().to_string().into());
     view.insert("cpuCount".into(), machine.cpus.into());
     view.insert("memoryMB".into(), machine.memory_mb.into());

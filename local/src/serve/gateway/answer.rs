@@ -1,13 +1,14 @@
 //! What the gateway answers itself. Pages can read all of it: an error without CORS headers reaches them as a network error.
 
+use super::super::error::ApiError;
 use super::target::{Malformed, Target};
 use axum::Json;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS,
-    ACCESS_CONTROL_REQUEST_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ORIGIN,
-    VARY, X_CONTENT_TYPE_OPTIONS,
+    ACCESS_CONTROL_REQUEST_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, CACHE_CONTROL, CONTENT_SECURITY_POLICY, ORIGIN, VARY,
+    X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use serde_json::{Value, json};
@@ -19,7 +20,13 @@ pub const ALLOW_PRIVATE_NETWORK: HeaderName = HeaderName::from_static("access-co
 
 /// Routing that cannot be understood.
 pub fn malformed(error: Malformed) -> Response {
-    open((StatusCode::BAD_REQUEST, [(CONTENT_TYPE, "text/plain; charset=utf-8")], error.to_string()).into_response())
+    open(ApiError::bad_request(error.to_string()).into_response())
+}
+
+/// A paused sandbox that this request does not resume, or that does not start.
+pub fn not_woken(target: &Target, error: &ApiError) -> Response {
+    let body = json!({ "sandboxId": target.id, "message": error.message, "code": error.status.as_u16() });
+    open((error.status, Json(body)).into_response())
 }
 
 /// No running sandbox has the id.

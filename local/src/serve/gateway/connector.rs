@@ -3,6 +3,7 @@
 //! The sandbox may write in the folder that holds its sockets, and could put a link to a socket of the host there. So the sockets are
 //! opened once, before anything but envd runs inside, and later connections go to those very sockets whatever the folder then holds.
 
+use super::streams::{Stream, Streams};
 use crate::handover::{ENVD_SOCKET, PORT_CLOSED, PORT_OPEN, PORTS_SOCKET};
 use anyhow::Context as _;
 use http::Uri;
@@ -31,6 +32,7 @@ pub struct PortClosed;
 #[derive(Clone)]
 pub struct Connector {
     sockets: Arc<Sockets>,
+    streams: Streams,
 }
 
 struct Sockets {
@@ -45,18 +47,23 @@ impl Connector {
     /// When one is missing or is no socket.
     pub fn pin(run: &Path) -> anyhow::Result<Self> {
         let sockets = Sockets { envd: pin(&run.join(ENVD_SOCKET))?, ports: pin(&run.join(PORTS_SOCKET))? };
-        Ok(Self { sockets: Arc::new(sockets) })
+        Ok(Self { sockets: Arc::new(sockets), streams: Streams::default() })
+    }
+
+    /// The connections that are open.
+    pub fn streams(&self) -> &Streams {
+        &self.streams
     }
 
     /// Connects to a port of the sandbox.
     ///
     /// # Errors
     /// `ConnectionRefused` with [`PortClosed`] inside when nothing listens there; other errors when the sandbox is going.
-    pub async fn connect(&self, port: u16) -> io::Result<UnixStream> {
+    pub async fn connect(&self, port: u16) -> io::Result<Stream> {
         if port == ENVD_PORT {
-            return dial(&self.sockets.envd).await;
+            return self.streams.admit(dial(&self.sockets.envd).await?);
         }
-        let mut stream = dial(&self.sockets.ports).await?;
+        let mut stream = self.streams.admit(dial(&self.sockets.ports).await?)?;
         stream.write_all(&port.to_be_bytes()).await?;
         match stream.read_u8().await? {
             PORT_OPEN => Ok(stream),
@@ -78,9 +85,9 @@ async fn dial(socket: &OwnedFd) -> io::Result<UnixStream> {
 }
 
 impl tower_service::Service<Uri> for Connector {
-    type Response = Stream;
+    type Response = Http;
     type Error = io::Error;
-    type Future = Pin<Box<dyn Future<Output = io::Result<Stream>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = io::Result<Http>> + Send>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
@@ -90,27 +97,27 @@ impl tower_service::Service<Uri> for Connector {
         let connector = self.clone();
         Box::pin(async move {
             let port = uri.port_u16().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "no port"))?;
-            Ok(Stream(TokioIo::new(connector.connect(port).await?)))
+            Ok(Http(TokioIo::new(connector.connect(port).await?)))
         })
     }
 }
 
 /// A connection as the HTTP client takes it.
-pub struct Stream(TokioIo<UnixStream>);
+pub struct Http(TokioIo<Stream>);
 
-impl Connection for Stream {
+impl Connection for Http {
     fn connected(&self) -> Connected {
         Connected::new()
     }
 }
 
-impl hyper::rt::Read for Stream {
+impl hyper::rt::Read for Http {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: hyper::rt::ReadBufCursor<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.0).poll_read(cx, buf)
     }
 }
 
-impl hyper::rt::Write for Stream {
+impl hyper::rt::Write for Http {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.0).poll_write(cx, buf)
     }

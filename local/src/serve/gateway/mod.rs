@@ -11,14 +11,16 @@
 mod answer;
 mod connector;
 mod headers;
+mod streams;
 mod target;
 
 pub use target::{Target, id as sandbox_id};
 
+use super::error::ApiError;
 use super::hosts::Host;
 use super::keys::same;
 use super::platform::Platform;
-use super::sandbox::Sandbox;
+use super::sandbox::{Phase, Sandbox, Status};
 use axum::body::Body;
 use axum::response::Response;
 use connector::{Connector, ENVD_PORT, PortClosed};
@@ -29,18 +31,24 @@ use hyper_util::client::legacy::{Client, Error};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use std::net::IpAddr;
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 use target::{Form, Malformed};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// Routes of envd by which the platform itself steers it; nobody else may.
 const CONTROL_ROUTES: [&str; 7] = ["/init", "/freeze", "/unfreeze", "/collapse", "/fsfreeze", "/fsthaw", "/upgrade"];
 /// The SandboxServer's usual ports. It knows neither CORS nor preflights, so the gateway answers for it: pages are to use it as runtimes do.
 const WITHOUT_CORS: [u16; 2] = [9000, 9001];
+/// How long envd may take to say that it is well.
+const HEALTH: Duration = Duration::from_secs(5);
 /// The buffer of each direction of a connection that has switched protocols, in bytes.
 const UPGRADED_BUFFER: usize = 64 * 1024;
 
 /// How the gateway reaches one sandbox.
 pub struct Route {
     client: Client<Connector, Incoming>,
+    connector: Connector,
 }
 
 impl Route {
@@ -53,7 +61,30 @@ impl Route {
         // A connection for each request: a kept one may be closed by the server just as the next request goes out, and a request with a
         // body cannot be sent again. Connecting to a Unix socket costs microseconds.
         builder.pool_max_idle_per_host(0);
-        Ok(Self { client: builder.build(Connector::pin(run)?) })
+        let connector = Connector::pin(run)?;
+        Ok(Self { client: builder.build(connector.clone()), connector })
+    }
+
+    /// Breaks off every connection, and lets none in until [`Route::open`].
+    pub fn close(&self) {
+        self.connector.streams().close();
+    }
+
+    /// Lets connections in again.
+    pub fn open(&self) {
+        self.connector.streams().open();
+    }
+
+    /// Whether envd answers.
+    pub async fn answers(&self) -> bool {
+        let asked = async {
+            let mut stream = self.connector.connect(ENVD_PORT).await?;
+            stream.write_all(b"GET /health HTTP/1.1\r\nHost: envd\r\nConnection: close\r\n\r\n").await?;
+            let mut answer = [0; 12];
+            stream.read_exact(&mut answer).await?;
+            std::io::Result::Ok(answer == *b"HTTP/1.1 204")
+        };
+        matches!(tokio::time::timeout(HEALTH, asked).await, Ok(Ok(true)))
     }
 }
 
@@ -80,6 +111,13 @@ pub async fn handle(
     if !may_enter(&sandbox, &target, request.headers()) {
         return refusal(answer::no_traffic_token(&target));
     }
+    let Some(route) = running(platform, &sandbox, &target, request.headers(), preflight.is_some()).await else {
+        return refusal(answer::not_found(&target));
+    };
+    let route = match route {
+        Ok(route) => route,
+        Err(error) => return refusal(answer::not_woken(&target, &error)),
+    };
     let path_and_query = match &target.form {
         Form::Path { path_and_query, .. } => path_and_query.as_str(),
         _ => request.uri().path_and_query().map_or("/", |path| path.as_str()),
@@ -90,16 +128,48 @@ pub async fn handle(
     }
     let uri = format!("http://sandbox:{}{path_and_query}", target.port);
     let Ok(uri) = uri.parse::<Uri>() else { return answer::malformed(Malformed::Host) };
-    match forward(platform, host, peer, &sandbox, &target, uri, request).await {
+    match forward(platform, host, peer, &route, &target, uri, request).await {
         Ok(response) if answers_cors => answer::readable(response),
         Ok(response) => response,
         Err(error) if is_closed(&error) => refusal(answer::port_closed(&target)),
-        Err(_) if platform.find(&target.id).is_none() => refusal(answer::not_found(&target)),
+        Err(_) if platform.find(&target.id).is_none_or(|sandbox| !sandbox.is_running()) => refusal(answer::not_found(&target)),
         Err(error) => {
             tracing::debug!(sandbox = %target.id, port = target.port, %error, "the server in the sandbox did not answer");
             refusal(answer::broken_off(&target))
         }
     }
+}
+
+/// The way into a sandbox that runs, or that this request may wake. `None` for one that stays paused: it looks as if it were not there.
+async fn running(
+    platform: &Platform,
+    sandbox: &Sandbox,
+    target: &Target,
+    request: &HeaderMap,
+    preflight: bool,
+) -> Option<Result<Arc<Route>, ApiError>> {
+    let Status { phase, route, .. } = sandbox.status();
+    if phase == Phase::Running {
+        return route.map(Ok);
+    }
+    // Only what has its processes still goes on where it was. Preflights carry no token, so they wake nothing.
+    let wakes = sandbox.wish.lifecycle.auto_resume && phase != Phase::Paused { memory: false } && !preflight;
+    if !wakes {
+        return None;
+    }
+    if !may_wake(sandbox, target, request) {
+        return Some(Err(ApiError::forbidden("The sandbox is paused, and the request has not the token that resumes it")));
+    }
+    match platform.wake(sandbox).await {
+        Ok(_) => sandbox.status().route.map(Ok),
+        Err(error) => Some(Err(error)),
+    }
+}
+
+/// Whoever may not enter envd may not wake it either; the other ports have asked for their token already.
+fn may_wake(sandbox: &Sandbox, target: &Target, request: &HeaderMap) -> bool {
+    let Some(expected) = sandbox.envd_token.as_deref().filter(|_| target.port == ENVD_PORT) else { return true };
+    request.get("x-access-token").and_then(|value| value.to_str().ok()).is_some_and(|given| same(expected, given))
 }
 
 fn may_enter(sandbox: &Sandbox, target: &Target, request: &HeaderMap) -> bool {
@@ -111,7 +181,7 @@ async fn forward(
     platform: &Platform,
     host: &Host,
     peer: IpAddr,
-    sandbox: &Sandbox,
+    route: &Route,
     target: &Target,
     uri: Uri,
     mut request: Request<Incoming>,
@@ -123,7 +193,7 @@ async fn forward(
     headers::inward(request.headers_mut(), &target.form, host, peer, &platform.keys);
     *request.uri_mut() = uri;
     *request.version_mut() = Version::HTTP_11;
-    let mut response = sandbox.route.client.request(request).await?;
+    let mut response = route.client.request(request).await?;
     let switched: Option<HeaderValue> =
         if response.status() == StatusCode::SWITCHING_PROTOCOLS { headers::upgrade(response.headers()) } else { None };
     if let (Some(outside), true) = (outside, switched.is_some()) {

@@ -1,9 +1,9 @@
 //! bubblewrap: the arguments that make the walls, and the order in which they are put up.
 
-use super::network::{Namespace, look_at_host};
+use super::cgroup::Cgroup;
+use super::network::{Egress, Namespace};
 use super::process::{STAGE, STAGED, Staged, Step, prepare};
-use super::routes::HostNetwork;
-use super::{DataDir, Folders, Jail, Launch, etc, network};
+use super::{DataDir, Jail, Launch, etc, network};
 use crate::handover::EnvdConfig;
 use crate::interpreter::runtime::Bind;
 use anyhow::Context;
@@ -12,10 +12,10 @@ use rustix::fd::{AsRawFd, OwnedFd};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
-use tokio::process::Child;
 
 /// The user inside.
 pub const USER: &str = "user";
@@ -73,9 +73,20 @@ impl Bwrap {
     pub async fn try_out(&self, data: &DataDir) -> anyhow::Result<()> {
         let owner = self.owner();
         let folders = data.create("trial", owner)?;
+        folders.renew(owner)?;
+        let journal = Arc::default();
         let config = EnvdConfig { default_user: USER.into(), default_workdir: HOME.into(), ..EnvdConfig::default() };
-        let launched =
-            self.launch(Launch { id: "trial", folders: &folders, owner, internet: true, binds: &[], config: &config }).await;
+        let launched = self
+            .launch(Launch {
+                id: "trial",
+                folders: &folders,
+                owner,
+                internet: true,
+                binds: &[],
+                config: &config,
+                journal: &journal,
+            })
+            .await;
         let outcome = match launched {
             Ok(jail) => {
                 jail.end().await;
@@ -92,29 +103,19 @@ impl Bwrap {
     /// # Errors
     /// When a wall does not stand or envd does not come up.
     pub async fn launch(&self, launch: Launch<'_>) -> anyhow::Result<Jail> {
-        let network = self.network(&launch).await?;
-        let nameservers = if network.online { network.host.nameservers() } else { Vec::new() };
-        let Folders { etc, home, .. } = launch.folders;
-        etc::fill(etc, home, launch.id, &nameservers, launch.owner).context("cannot write the sandbox's /etc")?;
+        etc::fill(&launch.folders.etc, launch.id).context("cannot write the sandbox's /etc")?;
+        let group = Cgroup::create(launch.id);
         match launch.owner {
-            Some(owner) => self.launch_as_root(&launch, owner, &network).await,
-            None => self.launch_as_user(&launch, &network).await,
+            Some(owner) => self.launch_as_root(&launch, owner, group).await,
+            None => self.launch_as_user(&launch, group).await,
         }
-    }
-
-    async fn network(&self, launch: &Launch<'_>) -> anyhow::Result<Network> {
-        let host = look_at_host().await?;
-        let online = launch.internet && (host.v4 || host.v6);
-        if launch.internet && !online {
-            tracing::warn!(sandbox = launch.id, "the host has no default route: the sandbox starts without network");
-        }
-        Ok(Network { host, online, allow_private: self.allow_private })
     }
 
     /// As root: the namespace and its routes first, then bubblewrap in it, as a host user who is nobody else.
-    async fn launch_as_root(&self, launch: &Launch<'_>, owner: u32, network: &Network) -> anyhow::Result<Jail> {
+    async fn launch_as_root(&self, launch: &Launch<'_>, owner: u32, group: Option<Cgroup>) -> anyhow::Result<Jail> {
         let namespace = Namespace::create()?;
-        let pasta = network.bring_up(&namespace, launch.folders).await?;
+        let entering = namespace.entering()?;
+        let egress = self.egress(namespace, launch).await?;
         let folders = launch.folders;
         let mut things = vec![
             Staged::new(&folders.home, "home")?,
@@ -129,59 +130,47 @@ impl Bwrap {
         anyhow::ensure!(things.len() <= STAGED, "a sandbox cannot show that many things of the host");
         let mut things = things.into_iter();
         let staged = Box::new(std::array::from_fn(|_| things.next()));
-        let steps = vec![
-            Step::NewSession,
-            Step::PrivateMounts,
-            Step::Stage(staged),
-            namespace.entering()?,
-            Step::Become(owner),
-            Step::DieWithPlatform,
-        ];
-        let (mut jail, _) = start(arguments(launch.id, &Sources::staged(launch.binds), false), steps).await?;
-        jail.set_pasta(pasta);
-        let ready = jail.hand_over(launch.id, launch.config).await;
+        let steps =
+            vec![Step::NewSession, Step::PrivateMounts, Step::Stage(staged), entering, Step::Become(owner), Step::DieWithPlatform];
+        let (mut jail, _) = start(arguments(launch.id, &Sources::staged(launch.binds), false), steps, group).await?;
+        jail.set_egress(egress);
+        let ready = jail.hand_over(launch).await;
         jail.or_end(ready).await
     }
 
     /// As a plain user: bubblewrap makes the namespace, without any way out of it; routes and pasta come from outside. Only once envd
     /// runs may pasta look at the namespace; nothing else runs inside before the client has its answer.
-    async fn launch_as_user(&self, launch: &Launch<'_>, network: &Network) -> anyhow::Result<Jail> {
+    async fn launch_as_user(&self, launch: &Launch<'_>, group: Option<Cgroup>) -> anyhow::Result<Jail> {
         let sources = Sources::direct(launch, &self.program);
         let steps = vec![Step::NewSession, Step::DieWithPlatform];
-        let (mut jail, init) = start(arguments(launch.id, &sources, true), steps).await?;
+        let (mut jail, init) = start(arguments(launch.id, &sources, true), steps, group).await?;
         let ready = async {
-            jail.hand_over(launch.id, launch.config).await?;
-            let namespace = Namespace::of_process(init)?;
-            jail.set_pasta(network.bring_up(&namespace, launch.folders).await?);
+            jail.hand_over(launch).await?;
+            jail.set_egress(self.egress(Namespace::of_process(init)?, launch).await?);
             Ok(())
         };
         let ready = ready.await;
         jail.or_end(ready).await
     }
-}
 
-/// What a sandbox may reach.
-struct Network {
-    host: HostNetwork,
-    online: bool,
-    allow_private: bool,
-}
-
-impl Network {
-    /// Closes what stays closed, then opens the way out, if there is one.
-    async fn bring_up(&self, namespace: &Namespace, folders: &Folders) -> anyhow::Result<Option<Child>> {
-        namespace.configure(&self.host.closing(self.allow_private)).await?;
-        if !self.online {
-            return Ok(None);
+    /// The sandbox's way out, open where it may reach the internet.
+    async fn egress(&self, namespace: Namespace, launch: &Launch<'_>) -> anyhow::Result<Egress> {
+        let mut egress = Egress::close(namespace, self.allow_private, &launch.folders.root).await?;
+        if launch.internet {
+            egress.open(&launch.folders.etc).await?;
+            if !egress.is_open() {
+                tracing::warn!(sandbox = launch.id, "the host has no default route: the sandbox starts without network");
+            }
         }
-        let pasta = namespace.connect(&self.host, &folders.root).await?;
-        namespace.configure(&self.host.opening()).await?;
-        Ok(Some(pasta))
+        Ok(egress)
     }
 }
 
 /// Starts bubblewrap and waits until the namespaces are built: gives also the process id of the first process inside.
-async fn start(mut arguments: Vec<OsString>, mut steps: Vec<Step>) -> anyhow::Result<(Jail, u32)> {
+async fn start(mut arguments: Vec<OsString>, mut steps: Vec<Step>, group: Option<Cgroup>) -> anyhow::Result<(Jail, u32)> {
+    if let Some(group) = &group {
+        steps.insert(0, Step::JoinGroup(group.entrance()?));
+    }
     let (reader, writer) = std::io::pipe()?;
     let writer = OwnedFd::from(writer);
     let mut command = network::tool("bwrap");
@@ -209,12 +198,14 @@ async fn start(mut arguments: Vec<OsString>, mut steps: Vec<Step>) -> anyhow::Re
         serde_json::from_slice::<serde_json::Value>(&info).ok().and_then(|info| u32::try_from(info["child-pid"].as_u64()?).ok());
     match pid {
         Some(pid) => {
-            let mut jail = Jail::new(child);
-            jail.set_init(pid)?;
+            let jail = Jail::walled(child, pid, group)?;
             Ok((jail, pid))
         }
         None => {
             let output = child.wait_with_output().await?;
+            if let Some(group) = group {
+                group.remove().await;
+            }
             anyhow::bail!("{}", String::from_utf8_lossy(&output.stderr).trim())
         }
     }
@@ -253,6 +244,8 @@ fn arguments(name: &str, sources: &Sources, own_network: bool) -> Vec<OsString> 
     for flag in [
         "--unshare-user",
         "--unshare-pid",
+        // The first process of a namespace is the one that `kill -9 -1` inside does not reach.
+        "--as-pid-1",
         "--unshare-ipc",
         "--unshare-uts",
         "--unshare-cgroup-try",

@@ -19,12 +19,11 @@ const PROTOCOLS: &str = "icmp 1 ICMP\ntcp 6 TCP\nudp 17 UDP\n";
 /// What of the host's `/etc` is bound read-only over ours: programs of the host's `/usr` need it, and none of it is secret.
 pub const BOUND: [&str; 4] = ["alternatives", "ssl/certs", "ld.so.cache", "localtime"];
 
-/// Fills `etc` for a sandbox that resolves names through `nameservers` (none without network), and `home` with a shell's start file.
+/// Fills `etc` for a sandbox that resolves no names yet.
 ///
 /// # Errors
 /// When a file cannot be written.
-pub fn fill(etc: &Path, home: &Path, hostname: &str, nameservers: &[IpAddr], owner: Option<u32>) -> io::Result<()> {
-    let resolv: String = nameservers.iter().map(|address| format!("nameserver {address}\n")).collect();
+pub fn fill(etc: &Path, hostname: &str) -> io::Result<()> {
     let hosts = format!("127.0.0.1 localhost {hostname}\n::1 localhost ip6-localhost\n");
     let files: [(&str, &str); 11] = [
         ("passwd", PASSWD),
@@ -37,7 +36,7 @@ pub fn fill(etc: &Path, home: &Path, hostname: &str, nameservers: &[IpAddr], own
         ("protocols", PROTOCOLS),
         ("hostname", &format!("{hostname}\n")),
         ("hosts", &hosts),
-        ("resolv.conf", &resolv),
+        ("resolv.conf", ""),
     ];
     for (name, text) in files {
         write(&etc.join(name), text)?;
@@ -49,7 +48,24 @@ pub fn fill(etc: &Path, home: &Path, hostname: &str, nameservers: &[IpAddr], own
     }
     write(&etc.join("ld.so.cache"), "")?;
     write(&etc.join("localtime"), "")?;
-    symlink("/proc/self/mounts", etc.join("mtab"))?;
+    symlink("/proc/self/mounts", etc.join("mtab"))
+}
+
+/// Names the resolvers of a sandbox, also one that runs: its `/etc` is read-only to itself, but not to us.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn set_resolvers(etc: &Path, nameservers: &[IpAddr]) -> io::Result<()> {
+    let resolv: String = nameservers.iter().map(|address| format!("nameserver {address}\n")).collect();
+    write(&etc.join("resolv.conf"), &resolv)
+}
+
+/// Gives a new, empty home a shell's start file. Never to be called on a home that a sandbox has written in: there may be a link in place
+/// of the file.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn furnish(home: &Path, owner: Option<u32>) -> io::Result<()> {
     let bashrc = home.join(".bashrc");
     write(&bashrc, BASHRC)?;
     chown(bashrc, owner, owner)

@@ -1,18 +1,28 @@
 //! The processes of one running sandbox.
 
-use crate::handover::{EnvdConfig, READY};
+use super::super::journal::Journal;
+use super::Launch;
+use super::cgroup::Cgroup;
+use super::freeze::Freezer;
+use super::network::Egress;
+use crate::handover::READY;
 use anyhow::{Context, bail};
 use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::io;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::io::unix::AsyncFd;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader, Interest};
 use tokio::process::{Child, ChildStdin};
 
 /// How long envd may take to come up.
 const ENVD_READY: Duration = Duration::from_secs(30);
 /// How long envd without walls may take to end what it started, once its stdin is closed.
 const ENVD_ENDS: Duration = Duration::from_secs(5);
+/// How long the processes behind walls may take to end.
+const ENDS: Duration = Duration::from_secs(5);
 /// How much of a line of envd's log is kept.
 const LOG_LINE: u64 = 4096;
 
@@ -21,33 +31,68 @@ pub struct Jail {
     /// bubblewrap, or envd itself where there are no walls.
     child: Child,
     /// The first process inside the walls: with it everything inside ends at once.
-    init: Option<OwnedFd>,
-    /// What carries the packets.
-    pasta: Option<Child>,
+    init: Option<AsyncFd<OwnedFd>>,
+    /// The way out to the internet, open or cut; `None` where there are no walls.
+    egress: Option<Egress>,
     /// Closed, it tells envd to end.
     stdin: Option<ChildStdin>,
+    /// The process below which everything in the sandbox is.
+    root: u32,
+    freezer: Freezer,
 }
 
 impl Jail {
-    /// Takes over a child that was started with pipes for stdin, stdout and stderr.
-    pub fn new(mut child: Child) -> Self {
-        let stdin = child.stdin.take();
-        Self { child, init: None, pasta: None, stdin }
+    /// Takes over an envd without walls, which was started with pipes for stdin, stdout and stderr.
+    pub fn unwalled(mut child: Child) -> Self {
+        let (stdin, root) = (child.stdin.take(), child.id().unwrap_or_default());
+        Self { child, init: None, egress: None, stdin, root, freezer: Freezer::signals(root, false) }
     }
 
-    /// Names the first process inside the walls.
+    /// Takes over a bubblewrap that was started in the same way. `pid` is the first process inside.
     ///
     /// # Errors
-    /// When it is gone already.
-    pub fn set_init(&mut self, pid: u32) -> anyhow::Result<()> {
-        let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).context("bubblewrap named no process")?;
-        self.init = Some(pidfd_open(pid, PidfdFlags::empty()).context("the sandbox ended as it started")?);
-        Ok(())
+    /// When that process is gone already.
+    pub fn walled(mut child: Child, pid: u32, group: Option<Cgroup>) -> anyhow::Result<Self> {
+        let init = i32::try_from(pid).ok().and_then(Pid::from_raw).context("bubblewrap named no process")?;
+        let init = pidfd_open(init, PidfdFlags::empty()).context("the sandbox ended as it started")?;
+        let init = register(init)?;
+        let freezer = group.map_or_else(|| Freezer::signals(pid, true), Freezer::Group);
+        Ok(Self { stdin: child.stdin.take(), child, init: Some(init), egress: None, root: pid, freezer })
     }
 
-    /// Takes over the pasta that belongs to this sandbox, if it has one.
-    pub fn set_pasta(&mut self, pasta: Option<Child>) {
-        self.pasta = pasta;
+    /// Takes over the way out that belongs to this sandbox.
+    pub fn set_egress(&mut self, egress: Egress) {
+        self.egress = Some(egress);
+    }
+
+    /// Opens or cuts the way out to the internet. `etc` is the sandbox's own `/etc`.
+    ///
+    /// # Errors
+    /// When it cannot be opened; it is cut then. Always where there are no walls.
+    pub async fn set_online(&mut self, online: bool, etc: &Path) -> anyhow::Result<()> {
+        let egress = self.egress.as_mut().context("there is no network wall")?;
+        if online { egress.open(etc).await } else { egress.cut(etc).await }
+    }
+
+    /// Stops everything inside and waits until it has stopped.
+    ///
+    /// # Errors
+    /// When something does not stop; everything goes on then.
+    pub async fn freeze(&mut self) -> anyhow::Result<()> {
+        self.freezer.freeze().await
+    }
+
+    /// Lets everything inside go on.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn thaw(&mut self) -> anyhow::Result<()> {
+        self.freezer.thaw()
+    }
+
+    /// The process below which everything in the sandbox is.
+    pub fn root(&self) -> u32 {
+        self.root
     }
 
     /// Itself when the start has succeeded; otherwise it is ended first, so that nothing of it is left when the error is told.
@@ -68,11 +113,11 @@ impl Jail {
     ///
     /// # Errors
     /// When envd ends, says something else or takes too long.
-    pub async fn hand_over(&mut self, id: &str, config: &EnvdConfig) -> anyhow::Result<()> {
+    pub async fn hand_over(&mut self, launch: &Launch<'_>) -> anyhow::Result<()> {
         if let Some(stderr) = self.child.stderr.take() {
-            tokio::spawn(log(id.to_owned(), stderr));
+            tokio::spawn(log(launch.id.to_owned(), Arc::clone(launch.journal), stderr));
         }
-        let mut line = serde_json::to_vec(config)?;
+        let mut line = serde_json::to_vec(launch.config)?;
         line.push(b'\n');
         let stdin = self.stdin.as_mut().context("envd has no stdin")?;
         stdin.write_all(&line).await.context("envd ended before it was configured")?;
@@ -87,7 +132,11 @@ impl Jail {
 
     /// Resolves when the sandbox has ended by itself.
     pub async fn exited(&mut self) {
-        drop(self.child.wait().await);
+        match &self.init {
+            // bubblewrap itself says nothing while it is frozen. (The system tells the end of a process as something to read.)
+            Some(init) => drop(init.readable().await),
+            None => drop(self.child.wait().await),
+        }
     }
 
     /// Ends everything in the sandbox and waits until it is gone.
@@ -95,12 +144,15 @@ impl Jail {
         drop(self.stdin.take());
         match self.init.take() {
             Some(init) => {
-                if let Err(error) = pidfd_send_signal(&init, Signal::KILL)
+                if let Err(error) = pidfd_send_signal(init.get_ref(), Signal::KILL)
                     && error != rustix::io::Errno::SRCH
                 {
                     tracing::warn!(%error, "cannot end a sandbox's first process");
                     drop(self.child.start_kill());
                 }
+                // What is frozen ends where it stands. Only then may bubblewrap, which is in the group too, see that its child is gone.
+                drop(tokio::time::timeout(ENDS, init.readable()).await);
+                drop(self.freezer.thaw());
             }
             None => {
                 if tokio::time::timeout(ENVD_ENDS, self.child.wait()).await.is_err() {
@@ -109,21 +161,33 @@ impl Jail {
             }
         }
         drop(self.child.wait().await);
-        if let Some(mut pasta) = self.pasta.take() {
-            drop(pasta.kill().await);
+        if let Some(egress) = self.egress.take() {
+            egress.end().await;
         }
+        self.freezer.remove().await;
     }
 }
 
-/// Copies envd's log to ours, line by line; a line without end is cut.
-async fn log(id: String, stderr: impl AsyncRead + Unpin) {
+/// Has a descriptor watched for something to read.
+fn register(fd: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+    // SAFETY: an owned descriptor stays what it is and open for as long as it is registered.
+    let watched = unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE) };
+    watched.map_err(io::Error::from)
+}
+
+/// Copies envd's log to the sandbox's and ours, line by line; a line without end is cut.
+async fn log(id: String, journal: Arc<Journal>, stderr: impl AsyncRead + Unpin) {
     let mut stderr = BufReader::new(stderr);
     let mut line = Vec::new();
     loop {
         line.clear();
         match next_line(&mut stderr, &mut line).await {
             Ok(0) | Err(_) => return,
-            Ok(_) => tracing::debug!(sandbox = %id, "{}", String::from_utf8_lossy(&line).trim_end()),
+            Ok(_) => {
+                let line = String::from_utf8_lossy(&line);
+                tracing::debug!(sandbox = %id, "{}", line.trim_end());
+                journal.add_line(line.trim_end());
+            }
         }
     }
 }

@@ -6,22 +6,31 @@
 //! whoever started it is still that user to the kernel. Without walls (`--isolation none`) envd runs as the platform's user.
 
 mod bwrap;
+mod cgroup;
 mod etc;
+mod freeze;
 mod jail;
 mod network;
 mod owner;
 mod process;
 mod routes;
+mod tree;
 mod unwalled;
 
+pub use cgroup::remove_stale as remove_stale_group;
+pub use etc::furnish;
 pub use jail::Jail;
+pub use network::tool;
 pub use process::{Step, prepare, seal_descriptors};
+pub use tree::Processes;
 
 use super::data::{DataDir, Folders};
+use super::journal::Journal;
 use crate::handover::EnvdConfig;
 use crate::interpreter::runtime::Bind;
 use anyhow::bail;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Where helper programs lie; the platform's own PATH is not trusted, and often lacks the sbin folders.
 pub const TOOL_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -49,7 +58,7 @@ pub enum Walls {
 pub struct Launch<'a> {
     /// The sandbox's id; its host name inside.
     pub id: &'a str,
-    /// Its folders, made by [`DataDir::create`] for the owner that [`Walls::owner`] named.
+    /// Its folders, made by [`DataDir::create`] and [`Folders::renew`] for the owner that [`Walls::owner`] named.
     pub folders: &'a Folders,
     /// That owner.
     pub owner: Option<u32>,
@@ -59,6 +68,8 @@ pub struct Launch<'a> {
     pub binds: &'a [Bind],
     /// What envd is told.
     pub config: &'a EnvdConfig,
+    /// Where envd's own log goes.
+    pub journal: &'a Arc<Journal>,
 }
 
 impl Walls {
@@ -107,6 +118,11 @@ impl Walls {
             Self::Bwrap(bwrap) => bwrap.owner(),
             Self::None => None,
         }
+    }
+
+    /// Whether a sandbox can be kept from the internet.
+    pub fn cut_network(&self) -> bool {
+        matches!(self, Self::Bwrap(_))
     }
 
     /// The user inside who runs what names no user, and where it starts.

@@ -6,8 +6,9 @@ use super::routes::{gateways_v4, has_default_v4, has_default_v6, parse_addresses
 use anyhow::{Context, bail, ensure};
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
+use std::collections::HashSet;
 use std::net::IpAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -96,6 +97,11 @@ impl Namespace {
     /// When pasta ends or does not come up.
     pub async fn connect(&self, host: &HostNetwork, scratch: &Path) -> anyhow::Result<Child> {
         let (pid_file, netns_file) = (scratch.join("pasta.pid"), scratch.join("netns"));
+        // An earlier pasta of this sandbox has left its own, which would look like this one's.
+        match std::fs::remove_file(&pid_file) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
         let mut command = tool("pasta");
         command.args(["--foreground", "--quiet", "--ns-ifname", INTERFACE, "--no-map-gw", "--no-ra", "--no-dhcp", "--no-dhcpv6"]);
         command.args(["-t", "none", "-u", "none", "-T", "none", "-U", "none"]);
@@ -153,11 +159,97 @@ impl Namespace {
     }
 }
 
+/// The way of one sandbox to the internet: closed first, then open or cut at will.
+pub struct Egress {
+    namespace: Namespace,
+    allow_private: bool,
+    /// A folder for pasta's files.
+    scratch: PathBuf,
+    /// What is closed for good.
+    closed: HashSet<String>,
+    /// What carries the packets while the way is open, and the host's network as it was found then.
+    pasta: Option<(Child, HostNetwork)>,
+}
+
+impl Egress {
+    /// Closes what stays closed in a new namespace, and opens nothing.
+    ///
+    /// # Errors
+    /// When a wall does not stand.
+    pub async fn close(namespace: Namespace, allow_private: bool, scratch: &Path) -> anyhow::Result<Self> {
+        let lines = look_at_host().await?.closing(allow_private);
+        namespace.configure(&lines).await?;
+        let closed = lines.lines().map(str::to_owned).collect();
+        Ok(Self { namespace, allow_private, scratch: scratch.to_owned(), closed, pasta: None })
+    }
+
+    /// Whether packets leave.
+    pub fn is_open(&self) -> bool {
+        self.pasta.is_some()
+    }
+
+    /// Opens the way, if it is not open and the host itself has one. `etc` is the sandbox's own `/etc`, where programs look for resolvers.
+    ///
+    /// # Errors
+    /// When pasta does not come up or a wall does not stand; the way is closed then.
+    pub async fn open(&mut self, etc: &Path) -> anyhow::Result<()> {
+        if self.is_open() {
+            return Ok(());
+        }
+        let host = look_at_host().await?;
+        if !host.v4 && !host.v6 {
+            return Ok(());
+        }
+        // The host may have got an address since.
+        let lines = host.closing(self.allow_private);
+        let new: Vec<&str> = lines.lines().filter(|line| !self.closed.contains(*line)).collect();
+        self.namespace.configure(&new.iter().map(|line| format!("{line}\n")).collect::<String>()).await?;
+        self.closed.extend(new.into_iter().map(str::to_owned));
+        let pasta = self.namespace.connect(&host, &self.scratch).await?;
+        let opening = host.opening();
+        let nameservers = host.nameservers();
+        self.pasta = Some((pasta, host));
+        let opened = match self.namespace.configure(&opening).await {
+            Ok(()) => super::etc::set_resolvers(etc, &nameservers).context("cannot write the sandbox's resolv.conf"),
+            Err(error) => Err(error),
+        };
+        if opened.is_err() {
+            self.end_pasta().await;
+        }
+        opened
+    }
+
+    /// Cuts the way: what is under way breaks off, too.
+    ///
+    /// # Errors
+    /// When the sandbox's resolv.conf cannot be written; the way is cut all the same.
+    pub async fn cut(&mut self, etc: &Path) -> anyhow::Result<()> {
+        if let Some((_, host)) = &self.pasta {
+            // Nothing leaves from here on; the policies that name the interface would outlive it.
+            let taken_down = self.namespace.configure(&host.taking_down()).await;
+            self.end_pasta().await;
+            taken_down?;
+        }
+        super::etc::set_resolvers(etc, &[]).context("cannot write the sandbox's resolv.conf")
+    }
+
+    /// Ends what carries the packets.
+    pub async fn end(mut self) {
+        self.end_pasta().await;
+    }
+
+    async fn end_pasta(&mut self) {
+        if let Some((mut pasta, _)) = self.pasta.take() {
+            drop(pasta.kill().await);
+        }
+    }
+}
+
 /// What the host's network looks like now.
 ///
 /// # Errors
 /// When its addresses cannot be read: without them they could not be closed.
-pub async fn look_at_host() -> anyhow::Result<HostNetwork> {
+async fn look_at_host() -> anyhow::Result<HostNetwork> {
     let mut command = tool("ip");
     command.args(["-json", "address", "show"]);
     let output = feed(command, "").await.context("cannot run ip")?;

@@ -28,6 +28,8 @@ const KEYCTL_JOIN_SESSION_KEYRING: libc::c_long = 1;
 pub enum Step {
     /// Leave the platform's session and session keyring, so that its terminal and its keys are out of reach.
     NewSession,
+    /// Join the control group whose `cgroup.procs` this is.
+    JoinGroup(OwnedFd),
     /// Keep an inherited descriptor open across exec.
     Keep(OwnedFd),
     /// Enter a user namespace, with every capability in it handed through exec.
@@ -118,6 +120,7 @@ impl Step {
                 leave_keyring();
                 Ok(())
             }
+            Self::JoinGroup(procs) => rustix::io::write(procs, b"0").map(drop),
             Self::Keep(fd) => rustix::io::fcntl_setfd(fd, rustix::io::FdFlags::empty()),
             Self::EnterUser(fd) => enter_user(fd.as_fd()),
             Self::EnterNetwork(fd) => move_into_link_name_space(fd.as_fd(), Some(LinkNameSpaceType::Network)),

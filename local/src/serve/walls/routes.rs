@@ -100,10 +100,8 @@ impl HostNetwork {
     /// Once pasta made the interface: addresses, the way out and the way to the resolver.
     pub fn opening(&self) -> String {
         // Loopback is the sandbox's own only on its own interface: through pasta's it would be the host's.
-        let mut lines = format!("xfrm policy add dir out dst 127.0.0.0/8 dev {INTERFACE} {BLOCK}\n");
-        if self.kernel_v6 {
-            lines.push_str(&format!("xfrm policy add dir out dst ::1/128 dev {INTERFACE} {BLOCK}\n"));
-        }
+        let mut lines: String =
+            self.loopback().map(|range| format!("xfrm policy add dir out dst {range} dev {INTERFACE} {BLOCK}\n")).collect();
         // Without a link-local address of its own the interface brings no route to link-local neighbours.
         lines.push_str(&format!("link set {INTERFACE} addrgenmode none\nlink set {INTERFACE} mtu 65520 up\n"));
         if self.v4 {
@@ -115,6 +113,18 @@ impl HostNetwork {
             lines.push_str(&format!("route add ::/0 dev {INTERFACE}\nroute add {RESOLVER_V6}/128 dev {INTERFACE}\n"));
         }
         lines
+    }
+}
+
+impl HostNetwork {
+    /// Before pasta is ended: the interface goes down, and then what names it, since policies outlive their interface.
+    pub fn taking_down(&self) -> String {
+        let policies = self.loopback().map(|range| format!("xfrm policy delete dir out dst {range} dev {INTERFACE}\n"));
+        std::iter::once(format!("link set {INTERFACE} down\n")).chain(policies).collect()
+    }
+
+    fn loopback(&self) -> impl Iterator<Item = &'static str> {
+        ["127.0.0.0/8"].into_iter().chain(self.kernel_v6.then_some("::1/128"))
     }
 }
 

@@ -17,8 +17,8 @@ pub async fn launch(launch: Launch<'_>) -> anyhow::Result<Jail> {
     command.env("USER", user_name()).current_dir(&launch.folders.home);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     prepare(&mut command, vec![Step::NewSession]);
-    let mut jail = Jail::new(command.spawn().context("cannot start envd")?);
-    let ready = jail.hand_over(launch.id, launch.config).await;
+    let mut jail = Jail::unwalled(command.spawn().context("cannot start envd")?);
+    let ready = jail.hand_over(&launch).await;
     jail.or_end(ready).await
 }
 

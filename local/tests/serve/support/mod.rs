@@ -47,20 +47,25 @@ impl Platform {
     pub fn start_as(who: Who, arguments: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         who.own(folder.path());
+        Self::start_on(who, folder, arguments)
+    }
+
+    fn start_on(who: Who, folder: TempDir, arguments: &[&str]) -> Self {
         let mut command = command(who, folder.path());
         command.args(["serve", "--json", "--listen", "127.0.0.1:0", "--api-key", KEY, "--data-dir"]);
         command.arg(folder.path().join("data")).args(arguments);
         Self::run(command, folder)
     }
 
-    /// Starts one with a variable in its environment.
-    pub fn start_in(who: Who, variable: &str, value: &str) -> Self {
+    /// Starts one with a variable in its environment, and further arguments.
+    pub fn start_in(who: Who, variable: &str, value: &str, arguments: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         who.own(folder.path());
         let mut command = command(who, folder.path());
         command
             .args(["serve", "--json", "--listen", "127.0.0.1:0", "--api-key", KEY, "--data-dir"])
-            .arg(folder.path().join("data"));
+            .arg(folder.path().join("data"))
+            .args(arguments);
         command.env(variable, value);
         Self::run(command, folder)
     }
@@ -124,6 +129,29 @@ impl Platform {
         Sandbox::new(self.port(), answer.value())
     }
 
+    /// Kills the first process inside a sandbox's walls from outside: its parent is the bubblewrap that names the sandbox.
+    pub fn kill_first_process_of(&self, sandbox: &Sandbox) {
+        let read = |path: String| std::fs::read_to_string(path).unwrap_or_default();
+        let entries = std::fs::read_dir("/proc").unwrap();
+        let pids = entries.filter_map(|entry| entry.unwrap().file_name().to_str()?.parse::<u32>().ok());
+        let first = pids.filter(|pid| {
+            let stat = read(format!("/proc/{pid}/stat"));
+            let parent = stat.rsplit(')').next().unwrap().split_ascii_whitespace().nth(1).unwrap_or("0").to_owned();
+            let names = |pid: &str| read(format!("/proc/{pid}/cmdline")).split('\0').any(|word| word == sandbox.id);
+            names(&parent) && !names(&pid.to_string())
+        });
+        let first: Vec<String> = first.map(|pid| pid.to_string()).collect();
+        assert_eq!(first.len(), 1, "{first:?}");
+        assert!(Command::new("kill").args(["-s", "KILL", &first[0]]).status().unwrap().success());
+    }
+
+    /// Starts another platform on the same folder, once this one has ended.
+    pub fn restart_as(mut self, who: Who, arguments: &[&str]) -> Self {
+        self.wait();
+        let folder = std::mem::replace(&mut self.folder, tempfile::tempdir().unwrap());
+        Self::start_on(who, folder, arguments)
+    }
+
     /// Sends a signal.
     pub fn signal(&self, name: &str) {
         assert!(Command::new("kill").args(["-s", name, &self.pid().to_string()]).status().unwrap().success());
@@ -158,7 +186,7 @@ impl Drop for Platform {
 }
 
 /// The binary, to be run by somebody who may not see the folder it was built in. It inherits the host's root as descriptor 9, as it may
-/// from a careless starter.
+/// from a careless starter. Files that grow too large are errors to it, as on a full disk, and no signal.
 pub fn command(who: Who, folder: &Path) -> Command {
     let mut program = PathBuf::from(env!("CARGO_BIN_EXE_agent-sandbox-local"));
     let mut command = Command::new("/bin/sh");
@@ -170,7 +198,7 @@ pub fn command(who: Who, folder: &Path) -> Command {
         program = copy;
         command.uid(uid).gid(uid).current_dir("/").env("HOME", folder);
     }
-    command.args(["-c", "exec 9</; exec \"$0\" \"$@\""]).arg(program);
+    command.args(["-c", "trap '' XFSZ; exec 9</; exec \"$0\" \"$@\""]).arg(program);
     command
 }
 

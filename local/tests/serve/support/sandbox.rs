@@ -35,6 +35,11 @@ impl Sandbox {
         }
     }
 
+    /// The same sandbox on a platform that was restarted, perhaps on another port.
+    pub fn on(self, port: u16) -> Self {
+        Self { port, ..self }
+    }
+
     /// Runs a shell command to its end.
     pub async fn run(&self, text: &str) -> Outcome {
         let answer = self.start(text).send().await;

@@ -1,0 +1,232 @@
+//! Making sandboxes: creating and forking, and ending what was made when a later step fails or the caller gives up.
+
+use crate::client::Client;
+use crate::control::{fill, sandbox_info};
+use crate::error::{Answer, Fault, Result, Thrown};
+use crate::options::{CallOptions, LIFECYCLE_TIMEOUT, Options, REQUEST_TIMEOUT, lifetime, no_nul, object, set};
+use crate::protocol::control::{CREATION, Clouds};
+use crate::protocol::failure::{Class, Doing, short_message};
+use crate::protocol::routing::ENVD_PORT;
+use crate::sandbox::{Sandbox, health};
+use crate::target::{Target, Work, control};
+use crate::transport::guard::Held;
+use crate::transport::json::get;
+use crate::transport::limits::Limits;
+use crate::transport::runtime::{is_unresolvable, now};
+use js_sys::{Array, Object};
+use std::rc::Rc;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::spawn_local;
+
+#[wasm_bindgen(module = "/src/js/creation.js")]
+extern "C" {
+    #[wasm_bindgen(js_name = creationBody, catch)]
+    fn creation_body(options: &JsValue, prefix: &str, has_proxy: bool) -> core::result::Result<Object, JsValue>;
+}
+
+/// How long a new sandbox's envd is asked again after it did not answer, in ms.
+const HEALTH_PAUSE: f64 = 150.0;
+
+/// How long a new sandbox may stay without any answer at all, in ms: a wrong URL is not waited for as a starting sandbox is.
+const SILENCE: f64 = 10_000.0;
+
+/// Creates a sandbox and waits until it answers.
+pub async fn create(template: Option<String>, options: &Options) -> Result<JsValue> {
+    let client = Rc::new(Client::new(options)?);
+    client.require_sandbox_address()?;
+    let template = match template {
+        Some(template) => template,
+        None => options.text("template")?.unwrap_or_else(|| "base".to_owned()),
+    };
+    no_nul("template", &template)?;
+    let secure = options.boolean("secure")?.unwrap_or(true);
+    let body = body(&client, &template, secure, options)?;
+    let metadata = get(&body, "metadata");
+    let call = options.call(client.timeout_or(LIFECYCLE_TIMEOUT))?;
+    let wire = made(&client, Doing::Create, "/sandboxes", Some(body), &call).await?;
+    let mut target = match get(&wire, "sandboxID").as_string() {
+        Some(id) => Target::made(client, &wire, id),
+        None => {
+            return Err(Thrown::new(Class::SandboxCreation, "The platform's answer names no sandbox.")
+                .suggestion("Check that apiUrl leads to the platform's control plane.")
+                .into());
+        }
+    };
+    if !secure {
+        target.open_ports();
+    }
+    let known = object(&[
+        ("sandboxId", JsValue::from_str(&target.id)),
+        ("template", JsValue::from_str(&template)),
+        ("metadata", metadata),
+        ("status", JsValue::from_str("running")),
+    ]);
+    let info = sandbox_info(&wire, &known);
+    if get(&info, "alias").is_undefined() && get(&info, "template").as_string().as_deref() != Some(&template) {
+        set(info.unchecked_ref(), "alias", &JsValue::from_str(&template));
+    }
+    let target = Rc::new(target);
+    match ready(&target, &Limits::start(&call)?).await {
+        Ok(()) => Ok(Sandbox::build(target, info, true)),
+        Err(error) => Err(Fault::Thrown(error)),
+    }
+}
+
+/// The body of a creation.
+fn body(client: &Client, template: &str, secure: bool, options: &Options) -> Result<Object> {
+    let lifetime = lifetime(options.millis("timeoutMs")?)?;
+    let internet = options.boolean("allowInternetAccess")?.unwrap_or(true);
+    let body = Object::new();
+    fill(client, CREATION, options, &body)?;
+    set(&body, "templateID", &JsValue::from_str(template));
+    set(&body, "timeout", &lifetime.into());
+    if client.cloud == Clouds::ALIBABA {
+        if !internet {
+            client.require(Clouds::FAMILY, "allowInternetAccess: false")?;
+        }
+        set(&body, "autoPause", &false.into());
+        for name in ["metadata", "envVars"] {
+            if get(&body, name).is_undefined() {
+                set(&body, name, &Object::new());
+            }
+        }
+        return Ok(body);
+    }
+    set(&body, "secure", &secure.into());
+    set(&body, "allow_internet_access", &internet.into());
+    Ok(Object::assign(&body, &creation_body(options.value(), &client.placeholder, client.cloud == Clouds::E2B)?))
+}
+
+/// Posts what makes sandboxes. When the caller gives up meanwhile, the answer is waited for in the background, and what was made is ended.
+async fn made(client: &Rc<Client>, doing: Doing, path: &str, body: Option<Object>, call: &CallOptions) -> Result<JsValue> {
+    let guard = Held::by(call.signal.as_ref());
+    if guard.is_fired() {
+        return Err(guard.error().into());
+    }
+    let limits = Limits::start(&CallOptions { signal: None, timeout: call.timeout })?;
+    let (client, path) = (client.clone(), path.to_owned());
+    let posted: Work<Made> = Box::pin(async move {
+        let wire = control(&client, doing, "POST", &path, "", body.as_ref(), false, &limits).await?.json()?;
+        Ok(Made { client, wire })
+    });
+    let late = |made: Result<Made>| {
+        spawn_local(async move {
+            let Ok(Made { client, wire }) = made else { return };
+            for one in listed(&wire) {
+                if let Some(id) = get(&one, "sandboxID").as_string() {
+                    kill_quietly(&Target::made(client.clone(), &one, id)).await;
+                }
+            }
+        });
+    };
+    guard.work(posted, late).await.map(|made| made.wire)
+}
+
+/// What a control plane made, and who knows of it.
+struct Made {
+    client: Rc<Client>,
+    wire: JsValue,
+}
+
+/// The sandboxes that an answer describes.
+fn listed(wire: &JsValue) -> Vec<JsValue> {
+    match wire.dyn_ref::<Array>() {
+        Some(results) => results.iter().map(|result| get(&result, "sandbox")).collect(),
+        None => vec![wire.clone()],
+    }
+}
+
+/// Forks a sandbox. Each fork is a sandbox that answers, or an error that says why there is none.
+pub async fn forks(target: &Rc<Target>, path: &str, body: Option<Object>, call: &CallOptions) -> Result<Array> {
+    let client = &target.client;
+    client.require_sandbox_address()?;
+    let results = match made(client, Doing::Sandbox, path, body, call).await {
+        Err(fault) if fault.status() == Some(404) => return Err(crate::target::gone(&target.id, &JsValue::UNDEFINED).into()),
+        results => results?,
+    };
+    let Some(results) = results.dyn_ref::<Array>() else {
+        return Err(Thrown::new(Class::SandboxConnection, "The control plane's answer lists no forks.")
+            .suggestion("Check that apiUrl leads to a control plane and not to another server.")
+            .into());
+    };
+    let limits = Limits::start(call)?;
+    let forks = Array::new();
+    for result in results.iter() {
+        let wire = get(&result, "sandbox");
+        let Some(id) = get(&wire, "sandboxID").as_string() else {
+            forks.push(&refused(&get(&result, "error")));
+            continue;
+        };
+        let fork = Rc::new(Target::made(client.clone(), &wire, id));
+        let known = object(&[("sandboxId", JsValue::from_str(&fork.id)), ("status", JsValue::from_str("running"))]);
+        let info = sandbox_info(&wire, &known);
+        forks.push(&match ready(&fork, &limits).await {
+            Ok(()) => Sandbox::build(fork, info, true),
+            Err(error) => error,
+        });
+    }
+    Ok(forks)
+}
+
+/// Why one fork failed.
+fn refused(error: &JsValue) -> JsValue {
+    Fault::Answer(Box::new(Answer {
+        doing: Doing::Sandbox,
+        status: get(error, "code").as_f64().unwrap_or(500.0) as u16,
+        code: None,
+        message: get(error, "message").as_string().and_then(|message| short_message(&message)),
+        retry_after: None,
+        gateway: None,
+        repeated: false,
+        body: JsValue::UNDEFINED,
+    }))
+    .into_js()
+}
+
+/// Waits until a new sandbox answers, and ends it when it does not.
+async fn ready(target: &Rc<Target>, limits: &Limits) -> core::result::Result<(), JsValue> {
+    let Err(fault) = healthy(target, limits).await else { return Ok(()) };
+    // Asked before it is ended: then the control plane would only say that it is gone.
+    let error = target.explain(fault).await;
+    let target = target.clone();
+    // Nobody else knows of this sandbox: it must not live on unseen.
+    spawn_local(async move { kill_quietly(&target).await });
+    Err(error)
+}
+
+/// Waits until envd answers.
+async fn healthy(target: &Target, limits: &Limits) -> Result<()> {
+    let mut silent_since = None;
+    loop {
+        let silence = match health(target, ENVD_PORT, false, limits).await {
+            Ok(()) => return Ok(()),
+            Err(fault @ Fault::Thrown(_)) => return Err(fault),
+            // An answer that is not a gateway's is envd's.
+            Err(Fault::Answer(answer)) if answer.gateway.is_none() && !matches!(answer.status, 502..=504) => return Ok(()),
+            Err(fault @ Fault::Network { .. }) => {
+                if is_unresolvable(target.envd_url()) || now() - *silent_since.get_or_insert_with(now) > SILENCE {
+                    return Err(fault);
+                }
+                Some(fault)
+            }
+            Err(_) => {
+                silent_since = None;
+                None
+            }
+        };
+        match (limits.sleep(HEALTH_PAUSE).await, silence) {
+            (Ok(()), _) => {}
+            // What ran out is the wait for something that nobody answers for, and not the time of an answer.
+            (Err(_), Some(fault)) if limits.left() <= 0.0 => return Err(fault),
+            (Err(fault), _) => return Err(fault),
+        }
+    }
+}
+
+pub async fn kill_quietly(target: &Target) {
+    let call = CallOptions { signal: None, timeout: target.client.timeout_or(REQUEST_TIMEOUT) };
+    if let Ok(limits) = Limits::start(&call) {
+        // Nobody is left to hear whether it worked; the sandbox's own timeout ends it else.
+        let _ = target.control("DELETE", "", None, &limits).await;
+    }
+}

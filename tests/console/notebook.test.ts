@@ -1,0 +1,209 @@
+// A person writes code cells: a figure, a table, a formula, a progress bar, a traceback; stops, restarts, reloads.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { screenshot } from "../support/browser.ts";
+import { FIRST_USE_MS, prepareRuntime, runtimeDir } from "../support/runtime.ts";
+import { type Console, openConsole } from "./console.ts";
+import type { ConsolePage } from "./console-page.ts";
+import { cell, NotebookPage } from "./notebook-page.ts";
+
+let shared: Console;
+let page: ConsolePage;
+let notebook: NotebookPage;
+
+beforeAll(async () => {
+  await prepareRuntime();
+  shared = await openConsole(["--runtime-dir", runtimeDir]);
+  page = shared.first;
+  notebook = new NotebookPage(page);
+  await notebook.begin();
+}, FIRST_USE_MS);
+
+afterAll(() => shared?.close());
+
+describe("the notebook", { timeout: 240_000 }, () => {
+  test("a value is shown with its number, and Shift-Enter goes on to a new cell that knows it", async () => {
+    await notebook.write(1, "a = 6 * 7\na");
+    await notebook.press("Shift", "Enter");
+    await notebook.ended(1);
+    expect(await notebook.number(1)).toBe("[1]");
+    await page.find(`${cell(1)} >>> sandbox-result >>> pre`, "42");
+    await page.find(`${cell(2)} >>> .cm-focused`);
+    await notebook.run(2, "print(a + 1)");
+    await notebook.outputHas(2, "43");
+    expect(await notebook.number(2)).toBe("[2]");
+  });
+
+  test("a figure is an image, with its data behind it", async () => {
+    await notebook.run(
+      2,
+      "import matplotlib.pyplot as plt\nplt.plot([1, 4, 9], label='squares')\nplt.title('A figure')\nplt.show()",
+    );
+    const image = await page.find(`${cell(2)} >>> sandbox-result >>> img`);
+    await page.until(`window.deepQuery('${cell(2)} >>> sandbox-result >>> img', "")[0].naturalWidth > 300`);
+    expect(await image.evaluate((image) => (image as HTMLImageElement).src.slice(0, 22))).toBe("data:image/png;base64,");
+    await screenshot(page.page, "notebook-figure");
+    await (await page.find(`${cell(2)} >>> sandbox-result >>> select`)).select("2");
+    await page.find(`${cell(2)} >>> sandbox-table >>> caption`, "A figure");
+    await page.find(`${cell(2)} >>> sandbox-table >>> tr`, "squares29");
+  });
+
+  test("a data frame is a table with its index, sorted by a click", async () => {
+    await notebook.run(2, "import pandas as pd\npd.DataFrame({'n': [10, 9, 100], 'w': ['x', None, 'z']}, index=['b', 'c', 'a'])");
+    const rows = () =>
+      page.page.evaluate(
+        (path) => window.deepQuery(path, "").map((row) => row.textContent),
+        `${cell(2)} >>> sandbox-table >>> tbody tr`,
+      );
+    await page.find(`${cell(2)} >>> sandbox-table >>> tbody tr`);
+    expect(await rows()).toEqual(["b10x", "c9—", "a100z"]);
+    await page.click(`${cell(2)} >>> sandbox-table >>> thead button`, "n");
+    expect(await rows()).toEqual(["c9—", "b10x", "a100z"]);
+    await notebook.run(2, "pd.DataFrame({'n': range(200)})");
+    await page.click(`${cell(2)} >>> sandbox-table >>> button`, "more of 200 rows");
+    await page.find(`${cell(2)} >>> sandbox-table >>> tbody tr:nth-child(200)`, "199");
+  });
+
+  test("a formula is drawn", async () => {
+    await notebook.run(2, "from sympy import Integral, Symbol, sqrt\nx = Symbol('x')\nIntegral(sqrt(1 / x), x)");
+    await page.find(`${cell(2)} >>> sandbox-result >>> .katex-html`);
+    await page.until(
+      `document.fonts.check("16px KaTeX_Main") && [...document.fonts].some((font) => font.family === "KaTeX_Math" && font.status === "loaded")`,
+    );
+    await screenshot(page.page, "notebook-formula");
+  });
+
+  test("a progress bar stays one line, live", async () => {
+    await notebook.start(
+      2,
+      "from tqdm import tqdm\nimport time\nfor i in tqdm(range(30)):\n    time.sleep(0.1)\nprint('\\033[32mdone\\033[0m')",
+    );
+    await notebook.outputHas(2, "/30");
+    expect(await notebook.number(2)).toBe("[*]");
+    await notebook.ended(2);
+    const lines = (await notebook.lines(2)).filter((line) => line !== "");
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toContain("30/30");
+    const done = await page.find(`${cell(2)} >>> sandbox-output >>> span`, "done");
+    expect(await done.evaluate((span) => span.style.color)).toBe("var(--sb-ansi-2)");
+  });
+
+  test("an error shows its traceback in colour and stops what waits behind it", async () => {
+    await notebook.write(2, "def f():\n    return 1 / 0\nf()");
+    await page.click("sandbox-notebook >>> .add button", "Code");
+    await notebook.write(3, "print('never')");
+    await page.click('sandbox-notebook >>> button[aria-label="Run all cells"]');
+    await notebook.ended(2);
+    await notebook.outputHas(2, "ZeroDivisionError: division by zero");
+    await notebook.outputHas(2, "return 1 / 0");
+    await page.find(`${cell(2)} >>> .state`, "failed");
+    const colours = await page.page.evaluate(
+      (path) => window.deepQuery(path, "").filter((span) => span.style.color !== "").length,
+      `${cell(2)} >>> sandbox-output >>> span`,
+    );
+    expect(colours).toBeGreaterThan(0);
+    await page.until(`window.deepQuery('${cell(3)}', "")[0].cell.state === "idle"`);
+    expect(await notebook.lines(3)).toEqual([]);
+    await screenshot(page.page, "notebook-traceback");
+  });
+
+  test("a cell that does not end is stopped, and the variables stay", async () => {
+    await notebook.start(3, "import time\nb = 5\nprint('begun', flush=True)\ntime.sleep(1000)");
+    await notebook.outputHas(3, "begun");
+    await page.click('sandbox-notebook >>> button[aria-label="Stop"]');
+    await notebook.ended(3);
+    await page.find(`${cell(3)} >>> .state`, "stopped");
+    await notebook.run(3, "print(a, b)");
+    await notebook.outputHas(3, "42 5");
+  });
+
+  test("a restart takes the variables, also out of a cell that hangs", async () => {
+    await notebook.start(3, "import time\nprint('hangs', flush=True)\ntime.sleep(1000)");
+    await notebook.outputHas(3, "hangs");
+    await page.click('sandbox-notebook >>> button[aria-label="Restart"]');
+    await notebook.ended(3);
+    await page.find("sandbox-notebook >>> .state", "variables are gone");
+    await notebook.run(3, "print('a' in globals())");
+    await notebook.outputHas(3, "False");
+    expect(await notebook.number(3)).toBe("[1]");
+  });
+
+  test("long output is cut to a part of the page, and shown whole when asked", async () => {
+    await notebook.run(3, "for i in range(300): print('line', i)");
+    const height = async () => (await page.find(`${cell(3)} >>> .scroll`)).evaluate((element) => element.clientHeight);
+    await page.find(`${cell(3)} >>> button`, "Show all");
+    expect(await height()).toBeLessThan(560);
+    await page.click(`${cell(3)} >>> button`, "Show all");
+    await page.find(`${cell(3)} >>> button`, "Show less");
+    expect(await height()).toBeGreaterThan(3000);
+  });
+
+  test("HTML and plotly run in a frame of another origin that has no way to the page", async () => {
+    await notebook.run(3, "import plotly.graph_objects as go\ngo.Figure(go.Bar(y=[2, 1, 3])).show()");
+    const plotly = await notebook.frame(3, ".js-plotly-plot .bars .point");
+    expect(new URL(plotly.url()).host).toBe(`results.localhost:${new URL(shared.url).port}`);
+    await page.until(`window.deepQuery('${cell(3)} >>> iframe', "")[0].clientHeight > 300`);
+    await screenshot(page.page, "notebook-plotly");
+    await notebook.run(
+      3,
+      'from IPython.display import HTML\nHTML(\'<p id="p">HTML</p><script>p.textContent = [origin, (() => { try { return parent.document.title } catch { return "no way" } })()].join(" ")</script>\')',
+    );
+    const frame = await notebook.frame(3, "p");
+    expect(await frame.$eval("p", (paragraph) => paragraph.textContent)).toBe("null no way");
+  });
+
+  test("cells are moved, deleted and rendered from Markdown", async () => {
+    await page.click("sandbox-notebook >>> .add button", "Markdown");
+    await notebook.write(4, "# Title\n\nText with *emphasis*, `code` and $x^2$.\n\n| a | b |\n|---|---|\n| 1 | 2 |");
+    await notebook.press("Control", "Enter");
+    await page.find(`${cell(4)} >>> sandbox-result >>> h3`, "Title");
+    await page.find(`${cell(4)} >>> sandbox-result >>> .katex-html`);
+    await page.find(`${cell(4)} >>> sandbox-result >>> td`, "2");
+    await page.click(`${cell(4)} >>> button[aria-label="Move cell 4 up"]`);
+    await page.find(`${cell(3)} >>> sandbox-result >>> h3`, "Title");
+    await page.click(`${cell(2)} >>> button[aria-label="Delete cell 2"]`);
+    await page.answer("Delete");
+    await page.gone(cell(4));
+    expect(await notebook.count()).toBe(3);
+  });
+
+  test("a reload keeps cells, results and variables", async () => {
+    await notebook.run(3, "kept = 'still here'\nprint('before the reload')");
+    await page.until(`Object.values(sessionStorage).some((value) => value.includes("before the reload"))`);
+    await page.page.reload({ waitUntil: "domcontentloaded" });
+    await page.find("sandbox-console");
+    await notebook.show();
+    expect(await notebook.count()).toBe(3);
+    await page.find(`${cell(2)} >>> sandbox-result >>> h3`, "Title");
+    await notebook.outputHas(3, "before the reload");
+    await notebook.run(3, "print(kept)");
+    await notebook.outputHas(3, "still here");
+  });
+
+  test("bash and JavaScript have contexts of their own", async () => {
+    const language = await page.find('sandbox-notebook >>> select[aria-label="Language of the code"]');
+    await language.select("bash");
+    await notebook.run(3, "here=bash; echo $here $((40+2))");
+    await notebook.outputHas(3, "bash 42");
+    await language.select("python");
+    await notebook.run(3, "print(kept)");
+    await notebook.outputHas(3, "still here");
+  });
+
+  test("a sandbox without an interpreter says so and leads to one that has it", async () => {
+    await page.createSandbox("base");
+    await notebook.show();
+    await notebook.start(1, "1 + 1");
+    await page.find(`${cell(1)} >>> sandbox-error >>> .code`, "E3004");
+    await page.click(`${cell(1)} >>> button`, "New sandbox with code cells");
+    const chosen = await page.find("console-new-sandbox >>> #template");
+    expect(await chosen.evaluate((select) => (select as HTMLSelectElement).value)).toBe("code-interpreter-v1");
+    await screenshot(page.page, "notebook-no-interpreter");
+    await page.page.keyboard.press("Escape");
+  });
+
+  test("nothing went wrong in the page", () => {
+    // A port that nothing listens on is answered by the gateway with 502, which the browser notes by itself.
+    const closed = (problem: string) => problem.startsWith("console: Failed to load resource") && problem.includes("://49999-");
+    expect(page.problems.filter((problem) => !closed(problem))).toEqual([]);
+  });
+});

@@ -1,0 +1,299 @@
+/** Drives a sandbox platform with this client, through the very steps that the SDKs of others go through, and under the same names. */
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { type CommandResult, Sandbox, type SandboxInfo } from "agent-sandbox-web";
+import type { PlatformInfo } from "../support/platform.ts";
+import type { Results } from "./expectations.ts";
+
+const ODD_NAME = "a b#?%+ü😀.txt";
+
+interface Scene {
+  readonly platform: PlatformInfo;
+  readonly options: { apiKey: string; apiUrl: string; sandboxUrl: string };
+  readonly sandbox: Sandbox;
+  step(name: string, work: () => Promise<unknown>): Promise<void>;
+}
+
+/** Runs every step and gives what each returned, or the name of what it threw. */
+export async function runOurs(platform: PlatformInfo): Promise<Results> {
+  const results: Results = {};
+  const step = async (name: string, work: () => Promise<unknown>) => {
+    results[name] = await work().catch((error: unknown) => ({ ...raised(error), message: String(error).slice(0, 400) }));
+  };
+  const options = { apiKey: platform.apiKey, apiUrl: platform.apiUrl, sandboxUrl: platform.sandboxUrl };
+  const sandbox = await Sandbox.create("base", {
+    timeoutMs: 120_000,
+    metadata: { peer: "js" },
+    envs: { FROM_CREATE: "yes" },
+    ...options,
+  });
+  const scene = { platform, options, sandbox, step };
+  try {
+    await control(scene);
+    await commands(scene);
+    await files(scene);
+    await terminals(scene);
+  } finally {
+    await ends(scene);
+  }
+  return results;
+}
+
+function raised(error: unknown): { raised: string } {
+  const name = error instanceof Error ? error.name : typeof error;
+  return { raised: name.replace(/Error$/, "") };
+}
+
+const outcome = (work: () => Promise<unknown>): Promise<unknown> => work().catch(raised);
+
+const raises = (work: () => Promise<unknown>): Promise<boolean> =>
+  work().then(
+    () => false,
+    () => true,
+  );
+
+async function until(condition: () => Promise<boolean> | boolean): Promise<boolean> {
+  const deadline = Date.now() + 20_000;
+  while (!(await condition())) {
+    if (Date.now() > deadline) return false;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return true;
+}
+
+const seen = ({ exitCode, stdout, stderr }: CommandResult) => ({ exitCode, stdout, stderr });
+
+const time = (info: SandboxInfo, name: "startedAt" | "endAt") => info[name]?.getTime() ?? 0;
+
+async function control({ platform, options, sandbox, step }: Scene): Promise<void> {
+  await step("getInfo", async () => {
+    const info = await sandbox.getInfo();
+    return {
+      sameId: info.sandboxId === sandbox.sandboxId,
+      template: info.template,
+      metadata: info.metadata.peer === "js",
+      state: info.status,
+      endsLater: time(info, "endAt") > time(info, "startedAt"),
+    };
+  });
+  await step("isRunning", () => sandbox.isRunning());
+  await step("connect", async () => {
+    const other = await Sandbox.connect(sandbox.sandboxId, { timeoutMs: 120_000, ...options });
+    return { sameId: other.sandboxId === sandbox.sandboxId, runs: (await other.commands.run("echo through")).stdout };
+  });
+  await step("setTimeout", async () => {
+    await sandbox.setTimeout(600_000);
+    const left = time(await sandbox.getInfo(), "endAt") - Date.now();
+    return left > 540_000 && left < 660_000;
+  });
+  await step("list", async () => {
+    const group = randomUUID();
+    const made: Sandbox[] = [];
+    for (let i = 0; i < 3; i++) made.push(await Sandbox.create("base", { timeoutMs: 60_000, metadata: { group }, ...options }));
+    try {
+      const pages: string[][] = [];
+      const paginator = Sandbox.list({ metadata: { group }, limit: 2, ...options });
+      while (paginator.hasNext) pages.push((await paginator.nextItems()).map((info) => info.sandboxId));
+      const ids = made.map((each) => each.sandboxId);
+      return { pages: pages.map((page) => page.length), all: pages.flat().sort().join() === ids.sort().join() };
+    } finally {
+      for (const each of made) await each.kill();
+    }
+  });
+  await step("wrongKey", () => {
+    const apiKey = platform.apiKey.slice(0, -1) + (platform.apiKey.endsWith("0") ? "1" : "0");
+    return outcome(() => Sandbox.create("base", { ...options, apiKey }));
+  });
+  const unknown = `i${"0".repeat(19)}`;
+  await step("unknownId", async () => ({
+    getInfo: await outcome(() => Sandbox.getInfo(unknown, options)),
+    kill: await outcome(() => Sandbox.kill(unknown, options)),
+  }));
+  await step("unknownTemplate", () => raises(() => Sandbox.create("no-such-template", options)));
+}
+
+async function commands({ sandbox, step }: Scene): Promise<void> {
+  const { commands } = sandbox;
+  await step("run", async () => seen(await commands.run("echo hello; echo oops >&2")));
+  await step("nonZeroExit", async () => seen(await commands.run("echo out; echo err >&2; exit 3")));
+  await step("environment", async () => {
+    const line = 'echo "$GREETING"; pwd; echo "$FROM_CREATE"';
+    return (await commands.run(line, { envs: { GREETING: "grüezi" }, cwd: "/tmp" })).stdout;
+  });
+  await step("identity", async () => (await commands.run('whoami; id -u; echo "$HOME"; pwd')).stdout);
+  await step("missingCwd", () => outcome(() => commands.run("pwd", { cwd: "/no/such/folder" })));
+  await step("timeout", () => outcome(() => commands.run("sleep 30", { timeoutMs: 1000 })));
+  await step("streaming", async () => {
+    const chunks: string[] = [];
+    await commands.run("echo one; sleep 0.4; echo two", { onStdout: (chunk) => void chunks.push(chunk) });
+    return chunks;
+  });
+  await step("manyBytes", async () => (await commands.run("head -c 5000000 /dev/zero | tr '\\0' x")).stdout.length);
+  await step("utf8", async () => (await commands.run("printf 'naïve 😀 日本'")).stdout);
+  await step("stdin", async () => {
+    const handle = await commands.run("cat", { background: true, stdin: true });
+    await commands.sendInput(handle.pid, "ping\n");
+    await commands.sendInput(handle.pid, "pong\n");
+    await commands.closeStdin(handle.pid);
+    return seen(await handle.wait());
+  });
+  await step("listAndKill", async () => {
+    const handle = await commands.run("sleep 301", { background: true });
+    const ended = outcome(async () => (await handle.wait()).exitCode);
+    const listed = (await commands.list()).filter((process) => process.pid === handle.pid);
+    const killed = await commands.kill(handle.pid);
+    return {
+      command: listed.map((process) => [process.cmd, ...process.args]),
+      killed,
+      ended: await ended,
+      again: await until(async () => !(await commands.kill(handle.pid))),
+    };
+  });
+  await step("connectToProcess", async () => {
+    const handle = await commands.run("cat", { background: true, stdin: true });
+    const other = await commands.connect(handle.pid);
+    await commands.sendInput(handle.pid, "shared\n");
+    await commands.closeStdin(handle.pid);
+    return [(await other.wait()).stdout, (await handle.wait()).stdout];
+  });
+  await step("connectToNothing", () => raises(() => commands.connect(99_999)));
+}
+
+async function files({ sandbox, step }: Scene): Promise<void> {
+  const { files: fs, commands } = sandbox;
+  const base = "/home/user/peer files";
+  const inside = (path: string) => path.replace(base, "");
+  await step("makeDir", async () => [await fs.makeDir(base), await fs.makeDir(base)]);
+  await step("writeAndRead", async () => {
+    const path = `${base}/${ODD_NAME}`;
+    const written = await fs.write(path, "line\nürgh 😀\n");
+    return { written: written.path === path, name: written.name === ODD_NAME, read: await fs.read(path) };
+  });
+  await step("bytes", async () => {
+    const content = Uint8Array.from({ length: 768 }, (_, i) => i % 256);
+    await fs.write(`${base}/bytes.bin`, content.buffer);
+    await fs.write(`${base}/empty`, "");
+    const back = await fs.read(`${base}/bytes.bin`, { format: "bytes" });
+    return [Buffer.compare(back, content) === 0, await fs.read(`${base}/empty`)];
+  });
+  await step("bigFile", async () => {
+    const content = Uint8Array.from(randomBytes(8 << 20));
+    await fs.write("/tmp/big.bin", new Blob([content]));
+    const sum = (await commands.run("sha256sum /tmp/big.bin")).stdout.split(" ")[0];
+    const back = await fs.read("/tmp/big.bin", { format: "bytes" });
+    return [createHash("sha256").update(content).digest("hex") === sum, Buffer.compare(back, content) === 0];
+  });
+  await step("manyWrites", async () => {
+    let written = 0;
+    for (; written < 40; written++) await fs.write("/tmp/again", String(written));
+    return written;
+  });
+  await step("writeSeveral", async () => {
+    const made = await fs.write(["one", "two"].map((name) => ({ path: `${base}/several/${name}`, data: name })));
+    return [...made.map((info) => inside(info.path)), await fs.read(`${base}/several/two`)];
+  });
+  await step("listFiles", async () => {
+    await commands.run(`ln -s bytes.bin '${base}/link'`);
+    return (await fs.list(base)).map((entry) => [entry.name, entry.type]).sort(([a = ""], [b = ""]) => (a < b ? -1 : 1));
+  });
+  await step("listDepth", async () => {
+    const entries = await fs.list(base, { depth: 2 });
+    return entries
+      .map((entry) => inside(entry.path))
+      .filter((path) => path.includes("several"))
+      .sort();
+  });
+  await step("exists", async () => [await fs.exists(`${base}/${ODD_NAME}`), await fs.exists(`${base}/nothing`)]);
+  await step("info", async () => {
+    await commands.run(`chmod 640 '${base}/bytes.bin'`);
+    const info = await fs.getInfo(`${base}/bytes.bin`);
+    const fresh = Math.abs(Date.now() - (info.modifiedTime?.getTime() ?? 0)) < 600_000;
+    return [info.name, info.type, info.size, info.mode, info.permissions, info.owner, info.group, fresh];
+  });
+  await step("symlink", async () => (await fs.getInfo(`${base}/link`)).symlinkTarget);
+  await step("rename", async () => {
+    const moved = await fs.move(`${base}/empty`, `${base}/renamed`);
+    return [inside(moved.path), await fs.exists(`${base}/empty`), await fs.exists(`${base}/renamed`)];
+  });
+  await step("remove", async () => {
+    await fs.remove(`${base}/renamed`);
+    await fs.remove(`${base}/several`);
+    return [await fs.exists(`${base}/renamed`), await fs.exists(`${base}/several`)];
+  });
+  await step("missing", async () => [
+    await outcome(() => fs.read(`${base}/nothing`)),
+    await outcome(() => fs.list(`${base}/nothing`)),
+    await outcome(() => fs.getInfo(`${base}/nothing`)),
+  ]);
+  await step("directoryAsFile", () => outcome(() => fs.read(base)));
+  await step("watch", async () => {
+    await fs.makeDir(`${base}/watched`);
+    const heard: string[] = [];
+    const watch = await fs.watch(`${base}/watched`);
+    const listening = (async () => {
+      for await (const { type, path } of watch) heard.push(`${type} ${path.slice(path.lastIndexOf("/") + 1)}`);
+    })();
+    const saw = (...events: string[]) => until(() => events.every((event) => heard.includes(event)));
+    await fs.write(`${base}/watched/new.txt`, "new");
+    const created = await saw("created new.txt", "modified new.txt");
+    await fs.move(`${base}/watched/new.txt`, `${base}/watched/old.txt`);
+    const renamed = await saw("renamed new.txt", "created old.txt");
+    await fs.remove(`${base}/watched/old.txt`);
+    const removed = await saw("deleted old.txt");
+    await watch.cancel();
+    await listening;
+    return [created, renamed, removed];
+  });
+  await step("signedUrls", async () => {
+    const path = `${base}/signed +&.txt`;
+    await fs.write(path, "signed");
+    const signing = { user: "user", expiresInMs: 60_000 };
+    const url = sandbox.downloadUrl(path, signing);
+    const upload = sandbox.uploadUrl(path, signing);
+    const forged = url.replace(/signature=[^&]+/, `signature=v1_${"A".repeat(43)}`);
+    const got = await fetch(url);
+    const body = new FormData();
+    body.append("file", new Blob(["uploaded"]), "x");
+    const put = await fetch(upload, { method: "POST", body });
+    return {
+      download: [got.status, await got.text()],
+      forged: [forged !== url, (await fetch(forged)).status],
+      upload: [put.status, await fs.read(path)],
+    };
+  });
+}
+
+async function terminals({ sandbox, step }: Scene): Promise<void> {
+  const { pty } = sandbox;
+  await step("terminal", async () => {
+    let output = "";
+    const decoder = new TextDecoder();
+    const handle = await pty.create({ rows: 24, cols: 80, cwd: "/tmp", envs: { FROM_PTY: "yes" }, timeoutMs: 60_000 });
+    const listening = (async () => {
+      for await (const bytes of handle) output += decoder.decode(bytes, { stream: true });
+    })();
+    const typeAndSee = async (line: string, wanted: string) => {
+      await pty.sendInput(handle.pid, line);
+      return until(() => output.includes(wanted));
+    };
+    // The echo of a typed line must not pass for its output, hence the quotes inside the words.
+    const saw = [await typeAndSee('echo "si""ze $(stty size) $TERM $FROM_PTY $PWD"\n', "size 24 80 xterm-256color yes /tmp")];
+    await pty.resize(handle.pid, { rows: 40, cols: 120 });
+    saw.push(await typeAndSee('echo "si""ze $(stty size)"\n', "size 40 120"));
+    await pty.sendInput(handle.pid, "exit 7\n");
+    await listening;
+    return [...saw, (await handle.wait()).exitCode];
+  });
+  await step("terminalKill", async () => {
+    const handle = await pty.create({ rows: 24, cols: 80, timeoutMs: 60_000 });
+    const ended = handle.wait();
+    return [await pty.kill(handle.pid), (await ended).exitCode !== 0];
+  });
+}
+
+async function ends({ sandbox, step }: Scene): Promise<void> {
+  await step("kill", async () => {
+    const first = await sandbox.kill();
+    return [first, await sandbox.isRunning(), await sandbox.kill()];
+  });
+  await step("afterKill", async () => [await raises(() => sandbox.commands.run("true")), await outcome(() => sandbox.getInfo())]);
+}

@@ -1,7 +1,7 @@
 // Node and Bun: fetch does not read file URLs in Node, so the file is read.
 import { readFile } from "node:fs/promises";
-import setDefaultSource from "./core.js";
 import { makeError, setProxyFetch } from "./agent_sandbox_web.js";
+import setDefaultSource from "./core.js";
 
 setDefaultSource(async () => await readFile(new URL("./agent_sandbox_web_bg.wasm", import.meta.url)));
 

@@ -95,6 +95,8 @@ pub struct Client {
     /// The variable that the key could have come from.
     key_variable: &'static str,
     checks_key: bool,
+    /// Whether commands fail on a non-zero exit code unless their call says otherwise.
+    pub check: bool,
     api_headers: Vec<(String, String)>,
     /// The caller's own `fetch`, or one through a proxy; `undefined` for the runtime's.
     pub fetch: JsValue,
@@ -210,6 +212,7 @@ impl Client {
             key,
             key_variable: if is_own { "" } else { known.variables[API_KEY].unwrap_or_default() },
             checks_key,
+            check: options.boolean("check")?.unwrap_or(false),
             api_headers,
             fetch: fetch.into(),
         })

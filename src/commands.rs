@@ -261,7 +261,7 @@ fn run(target: &Rc<Target>, command: JsValue, options: JsValue, detached: bool) 
         // A detached command is asked about these by its handle.
         let options = if detached { Options::new(JsValue::UNDEFINED)? } else { options };
         let callbacks = (options.function("onStdout")?, options.function("onStderr")?);
-        let check = options.boolean("check")?.unwrap_or(false);
+        let check = options.boolean("check")?.unwrap_or(of.client.check);
         let capture = options.boolean("capture")?.unwrap_or(true);
         let in_background = detached || options.boolean("background")?.unwrap_or(false);
         let process = command.start(&of, !in_background).await?;
@@ -294,7 +294,7 @@ pub fn connect(target: &Rc<Target>, pid: JsValue, options: JsValue, flavour: Fla
         let is_command = flavour == Flavour::Command;
         let output = if is_command { output_of(&options)? } else { Output::Bytes };
         let process = open_process(&of, opening, None, None, output, &of.call(&options)?).await?;
-        Ok(ProcessHandle::make(Started::new(process, is_command, false), flavour))
+        Ok(ProcessHandle::make(Started::new(process, is_command, of.client.check), flavour))
     })
 }
 

@@ -56,6 +56,8 @@ export interface ConnectionOptions extends CallOptions {
   apiHeaders?: Record<string, string> | undefined;
   /** Whether keys of `e2b` are checked for their form before the first request. Default `true`; other platforms' keys have other forms. */
   validateApiKey?: boolean | undefined;
+  /** Whether commands whose exit code is not 0 reject with {@link ProcessError}, unless a call says otherwise. Default `false`. */
+  check?: boolean | undefined;
   /** Receives a line for every request: method, path without query, status and duration in ms. Never a key or a token. */
   logger?: Logger | undefined;
   /** An implementation of `fetch` to use instead of the global one. */
@@ -566,7 +568,10 @@ export interface CommandOptions extends CallOptions {
 export interface RunOptions<Data = string> extends CommandOptions {
   /** Gives a {@link CommandHandle} as soon as the process runs. */
   background?: boolean | undefined;
-  /** Rejects with {@link ProcessError} when the exit code is not 0; in the background, `wait` of the handle does. Default `false`. */
+  /**
+   * Rejects with {@link ProcessError} when the exit code is not 0; in the background, `wait` of the handle does. Default: what the
+   * sandbox was made with, else `false`.
+   */
   check?: boolean | undefined;
   /** Whether output is kept for the result, up to 64 MiB a stream. Default `true`; `false` keeps nothing. */
   capture?: boolean | undefined;

@@ -159,7 +159,10 @@ async function writeAll(files, entries, options) {
   return written;
 }
 
-/** What a source gives in blobs of a part's size; the last may be smaller or empty. */
+/**
+ * What a source gives in parts of one size; the last may be smaller or empty. Of a stream they are bytes in two buffers that take turns,
+ * so that a long stream leaves no garbage: each part must be used up before the one after the next is asked for.
+ */
 async function* partsOf(source) {
   if (source instanceof Blob) {
     for (let at = 0; at <= source.size; at += PART) yield source.slice(at, at + PART);
@@ -167,61 +170,74 @@ async function* partsOf(source) {
   }
   const reader = source.getReader();
   try {
-    let [pieces, size] = [[], 0];
+    let [part, other, filled] = [[], [], 0];
     for (;;) {
       const { done, value } = await reader.read();
       if (done) break;
-      pieces.push(value);
-      size += value.length;
-      if (size < PART) continue;
-      let left = new Blob(pieces);
-      for (; left.size >= PART; left = left.slice(PART)) yield left.slice(0, PART);
-      [pieces, size] = [[left], left.size];
+      if (!(value instanceof Uint8Array)) throw invalid("A stream of data must give Uint8Arrays.");
+      for (let at = 0; at < value.length; ) {
+        if (!part.length) part = new Uint8Array(PART);
+        const piece = value.subarray(at, at + PART - filled);
+        part.set(piece, filled);
+        at += piece.length;
+        filled += piece.length;
+        if (filled < PART) continue;
+        yield part;
+        [part, other, filled] = [other, part, 0];
+      }
     }
-    yield new Blob(pieces);
+    yield part.length ? part.subarray(0, filled) : new Uint8Array();
   } finally {
     // A source that was not read to its end is told that nobody will.
     await reader.cancel().catch(() => {});
   }
 }
 
+const sizeIn = (part) => part?.size ?? part?.length;
+
 /** All that a stream gives. (A `Response` would do it too, but in Chromium it hides what a stream failed with.) */
-async function collect(stream) {
-  const parts = [];
-  for await (const part of partsOf(stream)) parts.push(part);
+function collect(stream) {
+  return gather([], partsOf(stream));
+}
+
+async function gather(begun, rest) {
+  const parts = begun.map((part) => new Blob([part]));
+  for await (const part of rest) parts.push(new Blob([part]));
   return new Blob(parts);
 }
 
-/** Whether the sandbox can join files: asked by what it says to joining none. */
+/** Those of sandboxes that can join files. */
+const joining = new WeakSet();
+
+/** Whether the sandbox can join files: asked once, by what it says to joining none. */
 async function joins(files, path, options) {
+  if (joining.has(files)) return true;
   try {
     await files.__compose([], path, options);
-    return true;
   } catch (error) {
-    if (error.status === 400) return true;
     if (error.status === 404 || error.status === 405) return false;
-    throw error;
+    if (error.status !== 400) throw error;
   }
+  joining.add(files);
+  return true;
 }
 
 /** Sends a source in parts that the sandbox joins, so that neither its length nor room for all of it is needed. */
 async function sendParts(files, path, source, options, how, report = () => {}) {
   const limits = inner(options);
-  const whole = async (blob) => {
-    const written = await put(files, path, blob, limits, how);
-    report(blob.size);
+  const whole = async (data) => {
+    const written = await put(files, path, data, limits, how);
+    report(sizeIn(data));
     return written;
   };
   const parts = partsOf(source instanceof Blob ? source : abortable(source, limits.signal));
   try {
     const { value: first } = await parts.next();
     const { value: second } = await parts.next();
-    if (!second?.size) return await whole(first);
+    if (!sizeIn(second)) return await whole(first);
     // Joining keeps no metadata, and some platforms cannot join.
     if (how.gzip || Object.keys(how.headers).length > 0 || !(await joins(files, path, limits))) {
-      const all = [first, second];
-      for await (const part of parts) all.push(part);
-      return await whole(new Blob(all));
+      return await whole(await gather([first, second], parts));
     }
     return await joinParts(files, path, [first, second], parts, limits, report);
   } finally {
@@ -235,10 +251,10 @@ async function joinParts(files, path, begun, rest, limits, report) {
   const how = { gzip: false, headers: {} };
   let loaded = 0;
   try {
-    for (let part = begun.shift(); part?.size; part = begun.shift() ?? (await rest.next()).value) {
+    for (let part = begun.shift(); sizeIn(part); part = begun.shift() ?? (await rest.next()).value) {
       names.push(`${prefix}.${names.length}`);
       await put(files, names.at(-1), part, limits, how);
-      loaded += part.size;
+      loaded += sizeIn(part);
       report(loaded);
     }
     return await files.__compose(names, path, limits);
@@ -258,7 +274,8 @@ function byXhr(report) {
         for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value);
         xhr.upload.onprogress = ({ loaded }) => report(loaded);
         xhr.onload = () => {
-          const retry = xhr.getResponseHeader("retry-after");
+          // Where the server does not let it be read, asking for it is an error in the console.
+          const retry = xhr.status === 429 || xhr.status === 503 ? xhr.getResponseHeader("retry-after") : null;
           resolve(new Response(xhr.response || null, { status: xhr.status, headers: retry ? { "retry-after": retry } : {} }));
         };
         xhr.onerror = () => reject(new TypeError("The upload broke off."));

@@ -97,8 +97,15 @@ test("the first message says that the terminal is there, also to who attaches ag
     await terminal.close();
     const again = await client.pty.connect(sessionId);
     expect(await again.receive()).toMatchObject({ event: "started" });
-    await again.send("echo a''gain\n");
-    await again.expect("again");
+    // The server drops what it was reading for the connection that has gone (quirk 24), so an answer may be lost.
+    const seen = async () => {
+      await again.send("echo a''gain\n");
+      return again.expect("again", 1_000).then(
+        () => true,
+        () => false,
+      );
+    };
+    while (!(await seen()));
     await client.close();
     expect(again.isConnected).toBe(false);
   }));

@@ -4,14 +4,15 @@ import { Sandbox } from "agent-sandbox-web";
 const open = ({ handoff, sandboxUrl }) => Sandbox.attach(handoff, { sandboxUrl });
 const CHUNK = 1 << 20;
 
-/** A stream of so many MiB, made as it is read. */
+/** A stream of so many MiB. The same one is given again and again, so that what grows is not the source. */
 function stream(mebibytes) {
+  const chunk = new Uint8Array(CHUNK).fill(120);
   let made = 0;
   return new ReadableStream(
     {
       pull(controller) {
         if (made++ === mebibytes) controller.close();
-        else controller.enqueue(new Uint8Array(CHUNK).fill(made % 251));
+        else controller.enqueue(chunk);
       },
     },
     { highWaterMark: 0 },

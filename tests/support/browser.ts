@@ -13,9 +13,10 @@ export function chromiumBinary(): string {
   return binary;
 }
 
-/** A headless Chromium that talks to nobody on its own account. */
-export function launchChromium(args: string[] = []): Promise<Browser> {
+/** A headless Chromium that talks to nobody on its own account. `protocolTimeout` is how long one call into a page may take, in ms. */
+export function launchChromium(args: string[] = [], protocolTimeout = 180_000): Promise<Browser> {
   return puppeteer.launch({
+    protocolTimeout,
     executablePath: chromiumBinary(),
     headless: true,
     args: [

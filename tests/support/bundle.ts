@@ -16,8 +16,8 @@ export interface BundlePage {
   close(): Promise<void>;
 }
 
-/** Bundles the module, which must set `globalThis.ready`, and opens it. */
-export async function openBundle(entry: string, args: string[] = []): Promise<BundlePage> {
+/** Bundles the module, which must set `globalThis.ready`, and opens it. Calls take as long as they take. */
+export async function openBundle(entry: string): Promise<BundlePage> {
   const out = mkdtempSync(join(tmpdir(), "bundle-page-"));
   await build({
     root: dirname(entry),
@@ -32,7 +32,7 @@ export async function openBundle(entry: string, args: string[] = []): Promise<Bu
   const html =
     '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><script type="module" src="/built/page.js"></script>';
   const pages = await servePages({ texts: { "/": html }, folders: { "/built/": out, "/": out } });
-  const browser = await launchChromium(args);
+  const browser = await launchChromium([], 0);
   const close = async () => {
     await browser.close();
     await pages.close();

@@ -10,7 +10,7 @@ use super::results;
 use axum::Router;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
-use http::{Request, StatusCode};
+use http::{HeaderMap, Request, StatusCode};
 use hyper::body::Incoming;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -63,10 +63,11 @@ impl Front {
             return Ok(gateway::handle(&self.platform, &host, peer, target, request).await);
         }
         if let Some(target) = Target::by_headers(request.headers()) {
-            if host.place == Place::Console {
-                // What a sandbox answers under the console's own addresses could stay in a browser's cache as the console's.
+            // What a sandbox answers under the console's own addresses could stay in a browser's cache as the console's. Programs have no such
+            // thing, and some SDKs know no other address than localhost.
+            if host.place == Place::Console && is_of_a_page(request.headers()) {
                 return Err(ApiError::forbidden(format!(
-                    "Sandboxes are not reached by routing headers on the console's host. Use {} instead.",
+                    "Sandboxes are not reached by routing headers from pages on the console's host. Use {} instead.",
                     host.paths_base(self.platform.listen.ip())
                 )));
             }
@@ -94,6 +95,11 @@ impl Front {
             Err(never) => match never {},
         }
     }
+}
+
+/// Whether a browser sends the request: scripts cannot leave these headers out.
+fn is_of_a_page(headers: &HeaderMap) -> bool {
+    ["origin", "sec-fetch-mode", "sec-fetch-site", "sec-fetch-dest"].iter().any(|name| headers.contains_key(*name))
 }
 
 fn is_console_path(path: &str) -> bool {

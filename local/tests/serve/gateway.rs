@@ -36,14 +36,20 @@ async fn a_port_is_reached_by_path_by_host_and_by_headers() {
     for family in ["e2b", "agentbox"] {
         let by_headers = |host: &str| {
             let call = platform.call("GET", "/sandboxes").host(host).header(&format!("{family}-sandbox-id"), id);
-            call.header(&format!("{family}-sandbox-port"), &port.to_string()).send()
+            call.header(&format!("{family}-sandbox-port"), &port.to_string())
         };
-        let answer = by_headers("127.0.0.1:{port}").await;
-        assert_eq!(first_line(&answer), "GET /sandboxes HTTP/1.1");
-        assert_eq!(answer.header("content-security-policy"), Some("sandbox"));
-        let on_console = by_headers("localhost:{port}").await;
-        assert_eq!(on_console.status, 403, "sandbox content never shares the console's origin");
-        assert!(on_console.message().contains("127.0.0.1"), "{}", on_console.text());
+        for host in ["localhost:{port}", "127.0.0.1:{port}"] {
+            let answer = by_headers(host).send().await;
+            assert_eq!(first_line(&answer), "GET /sandboxes HTTP/1.1");
+            assert_eq!(answer.header("content-security-policy"), Some("sandbox"));
+        }
+        // Sandbox content never shares the console's origin; programs have none.
+        for (name, value) in [("origin", "http://localhost:1"), ("sec-fetch-mode", "navigate"), ("sec-fetch-site", "same-origin")] {
+            let on_console = by_headers("localhost:{port}").header(name, value).send().await;
+            assert_eq!(on_console.status, 403, "{name}");
+            assert!(on_console.message().contains("127.0.0.1"), "{}", on_console.text());
+            assert_eq!(by_headers("127.0.0.1:{port}").header(name, value).send().await.status, 200, "{name}");
+        }
     }
     let other_port =
         platform.call("GET", &format!("/s/{id}/49983/execute")).header("e2b-sandbox-port", &port.to_string()).send().await;

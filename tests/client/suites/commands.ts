@@ -144,6 +144,18 @@ export const commands = suite("commands", (test) => {
     assert.deepInclude(error, { exitCode: 3, stdout: "\uFFFD€\0", stderr: "e" });
   });
 
+  test("whether an exit code fails can be said once for a sandbox, and otherwise by each call", async (context) => {
+    const { ProcessError } = context.sdk;
+    const failing = () => new Body([start(), end({ exitCode: 3 }), endOfStream()]);
+    const { sandbox } = await fakeSandbox(context, failing, { check: true });
+    const { commands } = sandbox;
+    await rejected(commands.run("x"), ProcessError, "E3002");
+    assert.equal((await commands.run("x", { check: false })).exitCode, 3);
+    for (const handle of [await commands.start("x"), await commands.run("x", { background: true }), await commands.connect(1)])
+      await rejected(handle.wait(), ProcessError, "E3002");
+    assert.equal((await (await commands.start("x")).wait({ check: false })).exitCode, 3);
+  });
+
   test("of much output 64 MiB a stream are kept, and the result says that it was cut", async (context) => {
     const block = data("stdout", new Uint8Array(1 << 20).fill(120));
     const much = () => [start(), ...Array.from({ length: 65 }, () => block), data("stderr", "all"), end(), endOfStream()];

@@ -228,6 +228,31 @@ export const reattach = suite("reattach", (test) => {
     }
   });
 
+  test.inNode(
+    "[platform] pausing a sandbox ends its terminal with that, and after resuming the same shell goes on",
+    async (context) => {
+      const { apiUrl, apiKey } = context.platform;
+      const sandbox = await context.sdk.Sandbox.create(context.platform);
+      try {
+        const session = await sandbox.getTerminal();
+        await session.send("KEPT=$((40+4)); echo set-$KEPT\r");
+        await readUntil(session, /set-44/);
+        const pause = { method: "POST", headers: { "x-api-key": apiKey } };
+        assert.isTrue((await fetch(`${apiUrl}/sandboxes/${sandbox.id}/pause`, pause)).ok);
+        const { reason, error } = await session.closed;
+        assert.equal(reason, "paused");
+        assert.match(error?.message ?? "", /paused/);
+        const resumed = await context.sdk.Sandbox.connect(sandbox.id, context.platform);
+        const again = await resumed.getTerminal({ pid: session.pid, cols: 80, rows: 24 });
+        await again.send("echo kept-$KEPT\r");
+        await readUntil(again, /kept-44/);
+        await again.kill();
+      } finally {
+        await sandbox.kill();
+      }
+    },
+  );
+
   test("[platform] several sessions share a terminal, and each sees what is typed", async (context) => {
     await withSandbox(context, async (sandbox) => {
       const first = await sandbox.getTerminal();

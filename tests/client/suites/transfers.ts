@@ -363,6 +363,8 @@ export const transfers = suite("transfers", (test) => {
       while (error instanceof Error && error !== mine) error = error.cause;
       assert.equal(error, mine);
     }
+    const texts = new ReadableStream({ start: (controller) => controller.enqueue("text") });
+    await rejected(sandbox.files.upload(texts, "f", progress()), context.sdk.InvalidArgumentError, "E0001");
     const cut = await fakeSandbox(context, () => new Body([utf8("some")], "fail"));
     await rejected(cut.sandbox.files.download("f"), context.sdk.SandboxConnectionError, "E5001");
   });

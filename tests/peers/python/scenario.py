@@ -484,7 +484,7 @@ def lifecycle():
             lifecycle = lazy.get_info().lifecycle
             lazy.set_timeout(1)
             return {
-                "lifecycle": {"onTimeout": lifecycle.on_timeout, "autoResume": lifecycle.auto_resume},
+                "lifecycle": {"onTimeout": lifecycle["on_timeout"], "autoResume": lifecycle["auto_resume"]},
                 "paused": until(lambda: lazy.get_info().state.value == "paused"),
                 "woken": lazy.commands.run("echo woken").stdout,
                 "state": lazy.get_info().state.value,

@@ -1,12 +1,12 @@
 //! Where to connect and as whom: the options of a connection, checked once and kept for all calls.
 
 use crate::error::{Fault, Result, Thrown, invalid};
-use crate::options::{CallOptions, Options, REQUEST_TIMEOUT, set};
+use crate::options::{CallOptions, Options, REQUEST_TIMEOUT, set_text};
 use crate::protocol::control::Clouds;
 use crate::protocol::failure::Class;
 use crate::protocol::routing::{host, split_at};
 use crate::transport::guard::Guard;
-use crate::transport::runtime::{environment, global_fetch, is_browser, proxy_fetch};
+use crate::transport::runtime::{environment, is_browser, proxy_fetch};
 use js_sys::{Function, Object, Promise};
 use std::cell::Cell;
 use wasm_bindgen::{JsCast, JsValue};
@@ -84,7 +84,8 @@ pub struct Client {
     pub signed_urls: bool,
     /// In front of the names of workload tokens.
     pub placeholder: String,
-    pub logger: Option<Object>,
+    /// `undefined` for none.
+    pub logger: JsValue,
     /// A constructor to use instead of the runtime's own.
     pub web_socket: Option<Function>,
     /// As given, in ms; 0 for no limit.
@@ -97,7 +98,8 @@ pub struct Client {
     /// Whether commands fail on a non-zero exit code unless their call says otherwise.
     pub check: bool,
     api_headers: Vec<(String, String)>,
-    fetch: Option<Function>,
+    /// The caller's own `fetch`, or one through a proxy; `undefined` for the runtime's.
+    pub fetch: JsValue,
 }
 
 impl Client {
@@ -203,7 +205,7 @@ impl Client {
             routing_prefix: prefix,
             codec: Cell::new(codec),
             signed_urls: profile.boolean("signedUrls")?.unwrap_or(known.cloud != Clouds::ALIBABA),
-            logger: options.object("logger")?,
+            logger: options.object("logger")?.into(),
             web_socket: options.function("webSocket")?,
             request_timeout: options.millis("requestTimeoutMs")?.or(seconds.map(|seconds| seconds * 1000.0)),
             bearer,
@@ -212,7 +214,7 @@ impl Client {
             checks_key,
             check: options.boolean("check")?.unwrap_or(false),
             api_headers,
-            fetch,
+            fetch: fetch.into(),
         })
     }
 
@@ -236,7 +238,7 @@ impl Client {
 
     /// Whether requests are made by the caller's own `fetch`.
     pub fn has_own_fetch(&self) -> bool {
-        self.fetch.is_some()
+        !self.fetch.is_undefined()
     }
 
     /// Whether the control plane can be asked.
@@ -286,12 +288,12 @@ impl Client {
         }
         let headers = Object::new();
         if self.bearer {
-            set(&headers, "authorization", &JsValue::from_str(&["Bearer ", &key].concat()));
+            set_text(&headers, "authorization", &["Bearer ", &key].concat());
         } else {
-            set(&headers, "x-api-key", &JsValue::from_str(&key));
+            set_text(&headers, "x-api-key", &key);
         }
         for (name, value) in &self.api_headers {
-            set(&headers, name, &JsValue::from_str(value));
+            set_text(&headers, name, value);
         }
         Ok(headers)
     }
@@ -307,14 +309,6 @@ impl Client {
             }
         };
         Thrown::new(Class::InvalidApiKey, "This call needs an API key, and there is none.").suggestion(&suggestion).into()
-    }
-
-    /// Calls `fetch`, the caller's or the runtime's.
-    pub fn fetch(&self, url: &str, init: &Object) -> core::result::Result<Promise, JsValue> {
-        match &self.fetch {
-            Some(fetch) => fetch.call2(&JsValue::UNDEFINED, &JsValue::from_str(url), init).map(|answer| Promise::resolve(&answer)),
-            None => global_fetch(url, init),
-        }
     }
 
     /// # Errors

@@ -2,7 +2,7 @@
 
 use crate::error::{Fault, Gateway, Result, Thrown, invalid};
 use crate::handle::KEPT;
-use crate::options::{CallOptions, Options, argument, no_nul, object, set};
+use crate::options::{CallOptions, Options, argument, no_nul, object, set, set_text};
 use crate::protocol::control::Clouds;
 use crate::protocol::failure::{Class, Doing};
 use crate::protocol::interpreter::INTERPRETER_PORT;
@@ -13,7 +13,6 @@ use crate::target::{Target, WHY_TIMEOUT, Work};
 use crate::transport::connect::cut_off;
 use crate::transport::events::unreadable;
 use crate::transport::fetch::{Request, Want, send};
-use crate::transport::guard::Timer;
 use crate::transport::json::get;
 use crate::transport::limits::Limits;
 use crate::transport::lines::LineStream;
@@ -148,7 +147,7 @@ impl Interpreter {
         let headers = self.target.port_headers(INTERPRETER_PORT);
         let body = match body {
             Some(body) => {
-                set(&headers, "content-type", &JsValue::from_str("application/json"));
+                set_text(&headers, "content-type", "application/json");
                 JSON::stringify(body)?.into()
             }
             None => JsValue::UNDEFINED,
@@ -165,13 +164,13 @@ impl Interpreter {
         let context = match [options.get("context")?, options.get("contextId")?].into_iter().find(|given| !given.is_undefined()) {
             Some(given) => {
                 let id = context_id(&given)?;
-                set(&body, "context_id", &JsValue::from_str(&id));
+                set_text(&body, "context_id", &id);
                 id
             }
             None => {
                 let language = options.text("language")?;
                 if let Some(language) = &language {
-                    set(&body, "language", &JsValue::from_str(language));
+                    set_text(&body, "language", language);
                 }
                 language.unwrap_or_default()
             }
@@ -189,10 +188,11 @@ impl Interpreter {
         let capture = options.boolean("capture")?.unwrap_or(true);
         let timeout = options.millis("timeoutMs")?.unwrap_or(CELL_TIMEOUT);
         let limits = Limits::start(&self.target.call(options)?)?;
-        let _timer = (timeout > 0.0).then(|| {
-            let guard = limits.guard.clone();
-            Timer::start(timeout, move || guard.fire(timed_out(timeout)))
-        });
+        if timeout > 0.0 {
+            let message = ["The cell ran longer than ", &decimal(timeout as u64), " ms (timeoutMs) and was interrupted."].concat();
+            let suggestion = "Raise timeoutMs (0 = no limit). The context keeps its variables.";
+            limits.guard.after(timeout, Class::CommandTimeout.name(), &message, suggestion);
+        }
         let pause = match &*self.interrupted.borrow() {
             (of, until) if *of == context => until - now(),
             _ => 0.0,
@@ -214,11 +214,11 @@ impl Interpreter {
         let request = self.request("POST", "/execute", Some(body))?;
         if let Some(token) = &self.target.envd_token {
             // The interpreter reads the sandbox's own variables from envd with it.
-            set(&request.headers, "x-access-token", &JsValue::from_str(token));
+            set_text(&request.headers, "x-access-token", token);
         }
         let mut stream = LineStream::open(&self.target, request, limits).await?;
         limits.lift();
-        while let Some(event) = stream.next(&limits.guard).await? {
+        while let Some(event) = stream.next().await? {
             let answer = cell.take(&event)?;
             if answer.is_truthy() && !answer.is_object() {
                 stream.finish();
@@ -244,7 +244,7 @@ impl Interpreter {
                 let body = Object::new();
                 for name in ["language", "cwd"] {
                     if let Some(value) = options.text(name)? {
-                        set(&body, name, &JsValue::from_str(&value));
+                        set_text(&body, name, &value);
                     }
                 }
                 ("POST", String::new(), Some(body))
@@ -301,11 +301,4 @@ fn check_envs(envs: &[(String, String)]) -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn timed_out(ms: f64) -> JsValue {
-    let message = ["The cell ran longer than ", &decimal(ms as u64), " ms (timeoutMs) and was interrupted."].concat();
-    Thrown::new(Class::CommandTimeout, &message)
-        .suggestion("Raise timeoutMs (0 = no limit). The context keeps its variables.")
-        .build()
 }

@@ -11,7 +11,7 @@ use crate::protocol::routing::decimal;
 use crate::stream::{Pull, chunk_stream};
 use crate::target::{Target, Work};
 use crate::transport::connect::Opening;
-use crate::transport::guard::{Guard, Listener};
+use crate::transport::guard::Held;
 use crate::transport::json::get;
 use crate::transport::runtime::ignore;
 use crate::unary::{LIST_PROCESSES, SIGNAL, call, kill};
@@ -121,31 +121,20 @@ pub async fn open_process(
     call: &CallOptions,
 ) -> Result<Rc<Process>> {
     let starts = matches!(opening, Opening::Start(_));
-    let guard = Guard::new();
-    let _listener = call.signal.as_ref().and_then(|signal| {
-        let guard = guard.clone();
-        Listener::start(signal, move |reason| guard.fire(reason))
-    });
-    if let Some(reason) = guard.fired() {
-        return Err(reason.into());
+    let guard = Held::by(call.signal.as_ref());
+    if guard.is_fired() {
+        return Err(guard.error().into());
     }
-    let quiet = CallOptions { signal: None, timeout: call.timeout };
+    // One that ran before goes on without us, and only the wait for it is given up.
+    let quiet = CallOptions { signal: call.signal.clone().filter(|_| !starts), timeout: call.timeout };
     let target = target.clone();
-    let mut opened: Work<Rc<Process>> =
-        Box::pin(async move { Process::open(target, opening, user, timeout, output, &quiet).await });
-    match guard.wait(&mut opened).await {
-        Ok(opened) => opened,
-        Err(reason) => {
-            if starts {
-                spawn_local(async move {
-                    if let Ok(process) = opened.await {
-                        kill_later(&process.target, process.pid);
-                    }
-                });
-            }
-            Err(reason.into())
+    let opened: Work<Rc<Process>> = Box::pin(async move { Process::open(target, opening, user, timeout, output, &quiet).await });
+    let late = |opened: Result<Rc<Process>>| {
+        if let Ok(process) = opened {
+            kill_later(&process.target, process.pid);
         }
-    }
+    };
+    guard.work(opened, if starts { late } else { drop }).await
 }
 
 /// Feeds stdin and closes it. A program that ends without reading all of it is no error.
@@ -171,7 +160,7 @@ async fn pump(process: Rc<Process>, reader: ReadableStreamDefaultReader) {
     loop {
         let step = match JsFuture::from(reader.read()).await {
             Ok(step) => step,
-            Err(error) => return process.stop_with(error),
+            Err(error) => return process.stop_with(&error),
         };
         if get(&step, "done").is_truthy() {
             return ignore(&queue(Into::Close, Vec::new()));
@@ -179,7 +168,7 @@ async fn pump(process: Rc<Process>, reader: ReadableStreamDefaultReader) {
         let bytes = match crate::options::bytes("a chunk of input", &get(&step, "value")) {
             Ok(bytes) => bytes,
             Err(fault) => {
-                process.stop_with(fault.into_js());
+                process.stop_with(&fault.into_js());
                 break;
             }
         };

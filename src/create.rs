@@ -9,7 +9,7 @@ use crate::protocol::failure::{Class, Doing, short_message};
 use crate::protocol::routing::ENVD_PORT;
 use crate::sandbox::{Sandbox, health};
 use crate::target::{Target, Work, control};
-use crate::transport::guard::{Guard, Listener};
+use crate::transport::guard::Held;
 use crate::transport::json::get;
 use crate::transport::limits::Limits;
 use crate::transport::runtime::{is_unresolvable, now};
@@ -99,32 +99,33 @@ fn body(client: &Client, template: &str, secure: bool, options: &Options) -> Res
 
 /// Posts what makes sandboxes. When the caller gives up meanwhile, the answer is waited for in the background, and what was made is ended.
 async fn made(client: &Rc<Client>, doing: Doing, path: &str, body: Option<Object>, call: &CallOptions) -> Result<JsValue> {
-    let guard = Guard::new();
-    let _listener = call.signal.as_ref().and_then(|signal| {
-        let guard = guard.clone();
-        Listener::start(signal, move |reason| guard.fire(reason))
-    });
-    if let Some(reason) = guard.fired() {
-        return Err(reason.into());
+    let guard = Held::by(call.signal.as_ref());
+    if guard.is_fired() {
+        return Err(guard.error().into());
     }
     let limits = Limits::start(&CallOptions { signal: None, timeout: call.timeout })?;
     let (client, path) = (client.clone(), path.to_owned());
-    let posting = client.clone();
-    let mut posted: Work<JsValue> =
-        Box::pin(async move { control(&posting, doing, "POST", &path, "", body.as_ref(), false, &limits).await?.json() });
-    match guard.wait(&mut posted).await {
-        Ok(made) => made,
-        Err(reason) => {
-            spawn_local(async move {
-                for one in posted.await.map(|wire| listed(&wire)).unwrap_or_default() {
-                    if let Some(id) = get(&one, "sandboxID").as_string() {
-                        kill_quietly(&Target::made(client.clone(), &one, id)).await;
-                    }
+    let posted: Work<Made> = Box::pin(async move {
+        let wire = control(&client, doing, "POST", &path, "", body.as_ref(), false, &limits).await?.json()?;
+        Ok(Made { client, wire })
+    });
+    let late = |made: Result<Made>| {
+        spawn_local(async move {
+            let Ok(Made { client, wire }) = made else { return };
+            for one in listed(&wire) {
+                if let Some(id) = get(&one, "sandboxID").as_string() {
+                    kill_quietly(&Target::made(client.clone(), &one, id)).await;
                 }
-            });
-            Err(reason.into())
-        }
-    }
+            }
+        });
+    };
+    guard.work(posted, late).await.map(|made| made.wire)
+}
+
+/// What a control plane made, and who knows of it.
+struct Made {
+    client: Rc<Client>,
+    wire: JsValue,
 }
 
 /// The sandboxes that an answer describes.
@@ -169,7 +170,7 @@ pub async fn forks(target: &Rc<Target>, path: &str, body: Option<Object>, call: 
 
 /// Why one fork failed.
 fn refused(error: &JsValue) -> JsValue {
-    Fault::Answer(Answer {
+    Fault::Answer(Box::new(Answer {
         doing: Doing::Sandbox,
         status: get(error, "code").as_f64().unwrap_or(500.0) as u16,
         code: None,
@@ -178,7 +179,7 @@ fn refused(error: &JsValue) -> JsValue {
         gateway: None,
         repeated: false,
         body: JsValue::UNDEFINED,
-    })
+    }))
     .into_js()
 }
 

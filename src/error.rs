@@ -3,11 +3,12 @@
 //! What fails inside is a [`Fault`] for as long as somebody may still make sense of it (a missing process is `false` to `kill`). At the
 //! exported methods it becomes an instance of one of the classes in `js/errors.js`.
 
+use crate::options::set;
 use crate::protocol::connect::Code;
 use crate::protocol::failure::{Class, Doing, classify_answer};
 use crate::protocol::routing::decimal;
 use crate::transport::guard::Stop;
-use js_sys::{Object, Reflect};
+use js_sys::Object;
 use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen(module = "/src/js/errors.js")]
@@ -22,7 +23,7 @@ pub enum Fault {
     /// It is decided what the caller gets: an error of ours, or the caller's own reason for giving up.
     Thrown(JsValue),
     /// A server answered no.
-    Answer(Answer),
+    Answer(Box<Answer>),
     /// There was no answer, or it broke off.
     Network {
         /// Whether an answer had begun.
@@ -174,8 +175,7 @@ impl<'a> Thrown<'a> {
     }
 
     pub fn detail(self, name: &str, value: &JsValue) -> Self {
-        // A plain object takes any property.
-        let _ = Reflect::set(&self.details, &JsValue::from_str(name), value);
+        set(&self.details, name, value);
         self
     }
 

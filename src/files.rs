@@ -7,16 +7,14 @@ use crate::protocol::failure::{Class, Doing};
 use crate::protocol::routing::{decimal, query};
 use crate::protocol::signature::Operation;
 use crate::target::Target;
-use crate::transport::fetch::{Exchange, Request, Want, send};
-use crate::transport::guard::{Guard, Listener};
+use crate::transport::fetch::{RawExchange, Request, Want, send};
 use crate::transport::limits::Limits;
 use crate::transport::runtime::{is_browser, is_edge};
 use crate::unary::{EXISTS, GET_INFO, LIST_DIR, MAKE_DIR, MOVE, REMOVE, call};
 use js_sys::{JSON, Object, Promise, Uint8Array};
-use std::cell::RefCell;
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
-use web_sys::{Blob, ReadableStream, ReadableStreamDefaultReader, Response};
+use web_sys::{Blob, ReadableStream, Response};
 
 #[wasm_bindgen(module = "/src/js/shape.js")]
 extern "C" {
@@ -32,7 +30,7 @@ extern "C" {
 extern "C" {
     /// A stream of a body without its first `skip` bytes, and of no more than `most`.
     #[wasm_bindgen(js_name = guardedBody)]
-    fn guarded_body(reader: &ReadableStreamDefaultReader, body: Body, skip: f64, most: f64) -> JsValue;
+    fn guarded_body(exchange: &RawExchange, signal: &JsValue, body: Body, skip: f64, most: f64) -> JsValue;
     /// A part of a `Blob` or an `ArrayBuffer`.
     fn slice(body: &JsValue, start: f64, end: &JsValue) -> JsValue;
     /// Decodes with a named encoding; throws for one that the runtime does not know.
@@ -213,7 +211,7 @@ async fn read(target: &Rc<Target>, path: &JsValue, options: &Options, format: Op
         Err(fault) => return Err(fault),
     };
     // What a server that knows no ranges answers, and any server for an empty file.
-    let is_whole = exchange.as_ref().is_none_or(|exchange| exchange.response.status() != 206);
+    let is_whole = exchange.as_ref().is_none_or(|exchange| exchange.status() != 206);
     let skip = if in_part && is_whole { from } else { 0.0 };
     let most = end.map_or(f64::INFINITY, |end| end - from);
     let body = match want {
@@ -227,7 +225,10 @@ async fn read(target: &Rc<Target>, path: &JsValue, options: &Options, format: Op
             decode_text(&body, encoding).map_err(|_| invalid(&["encoding is none that this runtime knows: ", encoding, "."]))
         }
         "stream" => match exchange {
-            Some(exchange) => Ok(Body::open(target.clone(), exchange, call.signal.as_ref(), skip, most)),
+            Some(exchange) => {
+                let signal = call.signal.map_or(JsValue::UNDEFINED, JsValue::from);
+                Ok(guarded_body(&exchange.handed_over(), &signal, Body(target.clone()), skip, most))
+            }
             None => Ok(body),
         },
         _ => Ok(body),
@@ -239,70 +240,20 @@ fn empty(want: Want) -> Result<JsValue> {
     Ok(match want {
         Want::Bytes => js_sys::ArrayBuffer::new(0).into(),
         Want::Blob => Blob::new()?.into(),
-        _ => empty_stream(),
+        _ => Response::new_with_opt_str(Some(""))?.body().map(JsValue::from).unwrap_or_default(),
     })
 }
 
-fn empty_stream() -> JsValue {
-    Response::new_with_opt_str(Some("")).ok().and_then(|empty| empty.body()).map(JsValue::from).unwrap_or_default()
-}
-
-/// A body that is handed to the caller as a stream.
+/// What says why a body that was handed to the caller broke off.
 #[wasm_bindgen(skip_typescript)]
-pub struct Body {
-    target: Rc<Target>,
-    guard: Rc<Guard>,
-    /// Until the end: dropping it aborts the request.
-    held: RefCell<Option<(Exchange, Option<Listener>)>>,
-}
-
-impl Body {
-    fn open(target: Rc<Target>, exchange: Exchange, signal: Option<&web_sys::AbortSignal>, skip: f64, most: f64) -> JsValue {
-        let Some(stream) = exchange.response.body() else {
-            exchange.finish();
-            return empty_stream();
-        };
-        let reader: ReadableStreamDefaultReader = stream.get_reader().unchecked_into();
-        let guard = Guard::new();
-        let listener = signal.and_then(|signal| {
-            let (guard, reader) = (guard.clone(), reader.clone());
-            Listener::start(signal, move |reason| {
-                guard.fire(reason);
-                crate::transport::runtime::ignore(&reader.cancel());
-            })
-        });
-        let body = Self { target, guard, held: RefCell::new(Some((exchange, listener))) };
-        guarded_body(&reader, body, skip, most)
-    }
-}
+pub struct Body(Rc<Target>);
 
 #[wasm_bindgen]
 impl Body {
-    /// The caller's reason, when the caller has given up.
-    pub fn aborted(&self) -> JsValue {
-        match self.guard.fired() {
-            Some(reason) => object(&[("reason", reason)]).into(),
-            None => JsValue::UNDEFINED,
-        }
-    }
-
     /// The error for a read that failed.
     pub fn fail(&self, cause: JsValue) -> Promise {
-        drop(self.held.take());
-        let target = self.target.clone();
+        let target = self.0.clone();
         crate::target::promise(async move { Ok(target.explain(Fault::Network { begun: true, cause }).await) })
-    }
-
-    /// The body was read to its end.
-    pub fn end(&self) {
-        if let Some((exchange, _)) = self.held.take() {
-            exchange.finish();
-        }
-    }
-
-    /// The caller wants no more.
-    pub fn leave(&self) {
-        drop(self.held.take());
     }
 }
 

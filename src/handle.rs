@@ -3,12 +3,12 @@
 use crate::commands::Callbacks;
 use crate::error::{Fault, Result, Thrown};
 use crate::input::Into;
-use crate::options::{Options, object, set};
+use crate::options::{Options, object, set_text};
 use crate::process::{Exit, Output, Piece, Process};
 use crate::protocol::events::Channel;
 use crate::protocol::failure::Class;
 use crate::protocol::routing::decimal;
-use crate::transport::guard::{Guard, Stop};
+use crate::transport::guard::Stop;
 use crate::transport::limits::Limits;
 use crate::transport::runtime::{ignore, now};
 use crate::unary::{RESIZE, call, kill};
@@ -16,6 +16,7 @@ use js_sys::{Promise, Uint8Array};
 use std::cell::RefCell;
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
 
 #[wasm_bindgen(module = "/src/js/stream.js")]
 extern "C" {
@@ -83,7 +84,12 @@ pub async fn collect(process: &Process, callbacks: Callbacks, capture: bool) -> 
         collected.truncated |= capture && !all;
         if let Some(callback) = if is_stderr { &callbacks.1 } else { &callbacks.0 } {
             let answer = callback.call1(&JsValue::UNDEFINED, &told)?;
-            Guard::new().settle(&answer).await?;
+            // What is given up waiting for, at the process's end, may fail unheard.
+            if let Err(error) = process.patience.settle(&answer).await
+                && !process.patience.is_fired()
+            {
+                return Err(error.into());
+            }
         }
     }
     // Reading was given up from elsewhere. The exit code survives when it was read before.
@@ -118,7 +124,7 @@ pub fn result_value(collected: &Collected, check: bool) -> Result<JsValue> {
         ("executionTime", (duration / 1000.0).into()),
     ]);
     if let Some(error) = exit.error.as_ref().filter(|_| exit.code != 0) {
-        set(&result, "error", &JsValue::from_str(error));
+        set_text(&result, "error", error);
     }
     Ok(result.into())
 }
@@ -248,7 +254,7 @@ impl ProcessHandle {
             }
             let end = object(&[("exitCode", collected.exit.code.into())]);
             if let Some(error) = collected.exit.error.as_ref().filter(|_| collected.exit.code != 0) {
-                set(&end, "error", &JsValue::from_str(error));
+                set_text(&end, "error", error);
             }
             Ok(end.into())
         })
@@ -259,7 +265,13 @@ impl ProcessHandle {
         if self.process().exit().is_some() {
             return Promise::resolve(&JsValue::FALSE);
         }
-        kill(&self.process().target, self.process().pid.into(), options)
+        let (process, killed) = (self.process().clone(), kill(&self.process().target, self.process().pid.into(), options));
+        self.process().target.promise(async move {
+            let killed = JsFuture::from(killed).await?;
+            // What callbacks still wait for, a killed process's reader does not.
+            process.patience.fire(&JsValue::UNDEFINED);
+            Ok(killed)
+        })
     }
 
     #[wasm_bindgen(js_name = sendInput)]

@@ -2,14 +2,15 @@
 
 use crate::error::{Fault, Result};
 use crate::options::{CallOptions, REQUEST_TIMEOUT, object};
+use crate::panic::Deferred;
 use crate::protocol::failure::Doing;
 use crate::target::Target;
 use crate::transport::connect::{Unary, send_input, unary};
-use crate::transport::guard::Listener;
+use crate::transport::guard::Held;
 use crate::transport::limits::Limits;
 use crate::unary::selector;
-use js_sys::{Function, Promise};
-use std::cell::{Cell, RefCell};
+use js_sys::Promise;
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use wasm_bindgen::JsValue;
@@ -33,11 +34,9 @@ struct Item {
     into: Into,
     /// `None` for input that may be joined with its neighbours.
     options: Option<CallOptions>,
-    resolve: Function,
-    reject: Function,
-    /// Whether the caller has given it up.
-    given_up: Rc<Cell<bool>>,
-    _listener: Option<Listener>,
+    answer: Deferred,
+    /// Fired when the caller has given it up.
+    given_up: Held,
 }
 
 /// The queues of a sandbox's processes. A queue is there while something waits.
@@ -48,39 +47,30 @@ pub struct Inputs {
 
 /// Queues input. The promise settles when the server has taken it.
 pub fn push(target: &Rc<Target>, pid: u32, into: Into, bytes: Vec<u8>, options: Option<CallOptions>) -> Promise {
-    Promise::new(&mut |resolve, reject| {
-        let given_up = Rc::new(Cell::new(false));
-        let listener = options.as_ref().and_then(|options| options.signal.as_ref()).and_then(|signal| {
-            let (given_up, reject) = (given_up.clone(), reject.clone());
-            Listener::start(signal, move |reason| {
-                given_up.set(true);
-                let _ = reject.call1(&JsValue::UNDEFINED, &reason);
-            })
-        });
-        let item = Item { bytes: bytes.clone(), into, options: options.clone(), resolve, reject, given_up, _listener: listener };
-        let mut queues = target.inputs.queues.borrow_mut();
-        match queues.iter_mut().find(|(of, _)| *of == pid) {
-            Some((_, queue)) => queue.push_back(item),
-            None => {
-                queues.push((pid, VecDeque::from([item])));
-                spawn_local(pump(target.clone(), pid));
-            }
+    let given_up = Held::by(options.as_ref().and_then(|options| options.signal.as_ref()));
+    let answer = Deferred::new(true);
+    let promise = given_up.race(&answer.promise());
+    let item = Item { bytes, into, options, answer, given_up };
+    let mut queues = target.inputs.queues.borrow_mut();
+    match queues.iter_mut().find(|(of, _)| *of == pid) {
+        Some((_, queue)) => queue.push_back(item),
+        None => {
+            queues.push((pid, VecDeque::from([item])));
+            spawn_local(pump(target.clone(), pid));
         }
-    })
+    }
+    promise
 }
 
 /// Sends what waits for one process, until nothing does.
 async fn pump(target: Rc<Target>, pid: u32) {
     while let Some(batch) = next_batch(&target, pid) {
-        let sent = match send(&target, pid, &batch).await {
-            Ok(()) => Ok(()),
-            Err(fault) => Err(target.explain(fault).await),
+        let (failed, answer) = match send(&target, pid, &batch).await {
+            Ok(()) => (false, JsValue::UNDEFINED),
+            Err(fault) => (true, target.explain(fault).await),
         };
         for item in batch {
-            let _ = match &sent {
-                Ok(()) => item.resolve.call0(&JsValue::UNDEFINED),
-                Err(error) => item.reject.call1(&JsValue::UNDEFINED, error),
-            };
+            item.answer.settle(failed, &answer);
         }
     }
 }
@@ -93,7 +83,8 @@ fn next_batch(target: &Target, pid: u32) -> Option<Vec<Item>> {
     let mut batch: Vec<Item> = Vec::new();
     let mut size = 0;
     while let Some(item) = queue.pop_front() {
-        if item.given_up.get() {
+        if item.given_up.is_fired() {
+            item.answer.settle(false, &JsValue::UNDEFINED);
             continue;
         }
         let joins = batch.first().is_none_or(|first| {

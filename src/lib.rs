@@ -35,6 +35,8 @@ mod options;
 #[cfg(target_arch = "wasm32")]
 mod paginator;
 #[cfg(target_arch = "wasm32")]
+mod panic;
+#[cfg(target_arch = "wasm32")]
 mod process;
 #[cfg(target_arch = "wasm32")]
 mod pty;

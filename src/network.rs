@@ -1,7 +1,7 @@
 //! Hosts and URLs of a sandbox's ports.
 
 use crate::error::{Fault, Result, Thrown, invalid};
-use crate::options::{Options, port, set};
+use crate::options::{Options, port, set_text};
 use crate::protocol::failure::Class;
 use crate::protocol::routing::{self, ENVD_PORT, Form, decimal, query};
 use crate::protocol::signature::{Operation, sign};
@@ -41,7 +41,7 @@ impl Network {
             &JsValue::from_str(&[&self.0.client.routing_prefix, "-Sandbox-Port"].concat()),
         );
         if let Some(token) = &self.0.traffic_token {
-            set(&headers, &self.0.client.traffic_header, &JsValue::from_str(token));
+            set_text(&headers, &self.0.client.traffic_header, token);
         }
         headers.into()
     }

@@ -2,9 +2,24 @@
 
 use crate::error::{Fault, Result, invalid};
 use crate::protocol::routing::decimal;
-use js_sys::{Array, Function, Object, Reflect};
+use js_sys::{Array, Function, Object};
 use wasm_bindgen::prelude::*;
 use web_sys::AbortSignal;
+
+#[wasm_bindgen(module = "/src/js/shape.js")]
+extern "C" {
+    /// A property; `undefined` for `null`, and of what is no object.
+    #[wasm_bindgen(js_name = option, catch)]
+    pub fn option(of: &JsValue, name: &str) -> core::result::Result<JsValue, JsValue>;
+    /// Sets what is set in an object, if it is one, in a plain object too.
+    #[wasm_bindgen(js_name = layOver)]
+    fn lay_over(of: &JsValue, under: &Object);
+    /// Sets a property of a plain object, which takes any.
+    pub fn set(object: &Object, name: &str, value: &JsValue);
+    /// Sets a property that is text.
+    #[wasm_bindgen(js_name = set)]
+    pub fn set_text(object: &Object, name: &str, value: &str);
+}
 
 /// The default of `requestTimeoutMs`, in ms.
 pub const REQUEST_TIMEOUT: f64 = 60_000.0;
@@ -40,11 +55,7 @@ impl Options {
 
     /// The value itself; `undefined` when absent.
     pub fn get(&self, name: &str) -> Result<JsValue> {
-        if !self.0.is_object() {
-            return Ok(JsValue::UNDEFINED);
-        }
-        let value = Reflect::get(&self.0, &JsValue::from_str(name))?;
-        Ok(if value.is_null() { JsValue::UNDEFINED } else { value })
+        Ok(option(&self.0, name)?)
     }
 
     /// The object as it was given.
@@ -110,20 +121,14 @@ impl Options {
 
     /// A plain object of what is set here over what `under` holds.
     pub fn over(&self, under: Object) -> Object {
-        for pair in if self.0.is_object() { Object::entries(self.0.unchecked_ref()) } else { Array::new() }.iter() {
-            let pair: Array = pair.unchecked_into();
-            if !pair.get(1).is_undefined() {
-                let _ = Reflect::set(&under, &pair.get(0), &pair.get(1));
-            }
-        }
+        lay_over(&self.0, &under);
         under
     }
 
     /// The signal and the request timeout.
     pub fn call(&self, default_timeout: Option<f64>) -> Result<CallOptions> {
         let signal = self.read("signal", "an AbortSignal", |value| {
-            let aborted = Reflect::get(value, &JsValue::from_str("aborted")).ok()?;
-            aborted.as_bool().map(|_| value.clone().unchecked_into())
+            option(value, "aborted").ok()?.as_bool().map(|_| value.clone().unchecked_into())
         })?;
         let timeout = match self.millis("requestTimeoutMs")? {
             Some(ms) => Some(ms).filter(|ms| *ms > 0.0),
@@ -144,11 +149,6 @@ pub struct CallOptions {
     pub signal: Option<AbortSignal>,
     /// How long the call may take, in ms; `None` for no limit.
     pub timeout: Option<f64>,
-}
-
-/// Sets a property of a plain object, which takes any.
-pub fn set(object: &Object, name: &str, value: &JsValue) {
-    let _ = Reflect::set(object, &JsValue::from_str(name), value);
 }
 
 /// A plain object of these.

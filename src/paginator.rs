@@ -160,7 +160,7 @@ impl Pages {
     async fn page(&self, path: &str, query: &str, limits: &Limits) -> Result<JsValue> {
         let reply = control(&self.client, Doing::List, "GET", path, query, None, true, limits).await?;
         let wire = reply.json()?;
-        let token = reply.exchange.response.headers().get("x-next-token").ok().flatten().filter(|token| !token.is_empty());
+        let token = reply.exchange.header("x-next-token").filter(|token| !token.is_empty());
         self.has_next.set(token.is_some());
         *self.token.borrow_mut() = token;
         Ok(wire)

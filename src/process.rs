@@ -11,14 +11,14 @@ use crate::protocol::utf8::Utf8Decoder;
 use crate::target::{Target, promise};
 use crate::transport::connect::{Opening, cut_off, open};
 use crate::transport::events::EventStream;
-use crate::transport::guard::{Listener, Timer};
+use crate::transport::guard::{Guard, Held};
 use crate::transport::json;
 use crate::transport::limits::Limits;
 use crate::transport::runtime::ignore;
 use crate::unary::kill;
 use js_sys::{Promise, Uint8Array};
 use std::cell::{Cell, RefCell};
-use std::rc::{Rc, Weak};
+use std::rc::Rc;
 use wasm_bindgen::JsValue;
 use web_sys::ReadableStreamDefaultReader;
 
@@ -65,7 +65,10 @@ pub struct Process {
     done: Cell<bool>,
     /// Whether a reader that leaves early ends the process.
     pub kills_when_left: Cell<bool>,
-    ends: RefCell<(Option<Listener>, Option<Timer>)>,
+    /// Fired when nobody need wait for the caller's callbacks any more: at the end, and once the process was killed.
+    pub patience: Guard,
+    /// What ends the process early: a signal, its timeout.
+    ends: RefCell<Option<Held>>,
     /// Where its input comes from.
     feed: RefCell<Option<ReadableStreamDefaultReader>>,
 }
@@ -99,7 +102,7 @@ impl Process {
                 Some(Some(pid)) => break pid,
                 Some(None) => {}
                 None if stream.ended() => return Err(cut_off()),
-                None => limits.guard.wait(Box::pin(stream.fill())).await??,
+                None => stream.fill(Some(&limits.guard)).await?,
             }
         };
         let started = crate::transport::runtime::now();
@@ -114,6 +117,7 @@ impl Process {
             failed: RefCell::default(),
             done: Cell::new(false),
             kills_when_left: Cell::new(false),
+            patience: Guard::new(),
             ends: RefCell::default(),
             feed: RefCell::default(),
         }))
@@ -121,22 +125,20 @@ impl Process {
 
     /// Ends the process when the signal aborts or the time has passed.
     pub fn end_by(self: &Rc<Self>, options: &CallOptions, timeout: Option<f64>) {
-        let end = |process: &Weak<Self>, error: JsValue| {
-            if let Some(process) = process.upgrade() {
-                process.stop_with(error);
-            }
-        };
-        let listener = options.signal.as_ref().and_then(|signal| {
-            let process = Rc::downgrade(self);
-            Listener::start(signal, move |reason| end(&process, reason))
-        });
-        let timer = timeout.map(|ms| {
-            let process = Rc::downgrade(self);
+        let guard = Held::by(options.signal.as_ref());
+        if let Some(ms) = timeout {
+            let message = ["The command ran longer than ", &decimal(ms as u64), " ms (timeoutMs) and was killed."].concat();
             // The server has the same deadline and is let speak first.
-            Timer::start(ms + 500.0, move || end(&process, timed_out(ms)))
-        });
+            guard.after(ms + 500.0, Class::CommandTimeout.name(), &message, "");
+        }
+        let process = Rc::downgrade(self);
+        guard.on_fire(Box::new(move |error| {
+            if let Some(process) = process.upgrade() {
+                process.stop_with(&error);
+            }
+        }));
         if !self.done.get() {
-            *self.ends.borrow_mut() = (listener, timer);
+            *self.ends.borrow_mut() = Some(guard);
         }
     }
 
@@ -146,12 +148,13 @@ impl Process {
     }
 
     /// Ends the process and fails whoever reads it with `error`.
-    pub fn stop_with(&self, error: JsValue) {
+    pub fn stop_with(&self, error: &JsValue) {
         if self.exit.borrow().is_some() {
             return;
         }
         self.stream.guard.fire(error);
         self.stream.cancel();
+        self.patience.fire(&JsValue::UNDEFINED);
         kill_later(&self.target, self.pid);
     }
 
@@ -206,7 +209,7 @@ impl Process {
             if self.done.get() {
                 return Ok(None);
             }
-            match self.stream.fill().await {
+            match self.stream.fill(None).await {
                 Ok(()) => {}
                 Err(_) if self.done.get() => return Ok(None),
                 Err(fault) => return Err(self.finish(fault)),
@@ -273,6 +276,7 @@ impl Process {
     fn close(&self) {
         self.done.set(true);
         self.ends.take();
+        self.patience.fire(&JsValue::UNDEFINED);
         if let Some(reader) = self.feed.take() {
             ignore(&reader.cancel());
         }
@@ -294,7 +298,7 @@ impl Process {
     pub fn disconnect(&self) {
         self.feed.take();
         self.close();
-        self.stream.guard.fire(JsValue::UNDEFINED);
+        self.stream.guard.fire(&JsValue::UNDEFINED);
         self.stream.cancel();
     }
 
@@ -320,11 +324,6 @@ impl Process {
     pub fn send_input(&self, into: Into, data: &JsValue, options: JsValue) -> Promise {
         send_input(&self.target, self.pid, into, data, options)
     }
-}
-
-fn timed_out(ms: f64) -> JsValue {
-    let message = ["The command ran longer than ", &decimal(ms as u64), " ms (timeoutMs) and was killed."].concat();
-    Thrown::new(Class::CommandTimeout, &message).build()
 }
 
 fn with_event<R>(is_json: bool, message: &[u8], visit: impl FnOnce(ProcessEvent<'_>) -> R) -> core::result::Result<R, Malformed> {

@@ -3,11 +3,12 @@
 use crate::error::Fault;
 use crate::protocol::connect::Code;
 use crate::target::{Target, Work};
-use crate::transport::guard::{Guard, Timer};
+use crate::transport::guard::Guard;
 use crate::transport::json::get;
 use crate::transport::runtime::now;
 use std::cell::Cell;
 use wasm_bindgen::JsValue;
+use wasm_bindgen_futures::JsFuture;
 
 /// Attempts after which it is given up. With the pauses between them that is about ten minutes in which the computer is awake.
 const ATTEMPTS: u32 = 24;
@@ -37,7 +38,8 @@ pub struct Attempts {
 }
 
 impl Attempts {
-    /// Calls `attach` until it succeeds, which puts what it attached to where it belongs. Ends early when `stop` is fired.
+    /// Calls `attach` until it succeeds, which puts what it attached to where it belongs. Ends early when `stop` is fired, which `attach`
+    /// heeds too.
     ///
     /// The control plane is asked first where it can be: asking wakes nothing, while a request to a paused sandbox may.
     pub async fn again(&self, target: &Target, lost: Fault, stop: &Guard, attach: &dyn Fn() -> Work<()>) -> Result<(), End> {
@@ -63,7 +65,11 @@ impl Attempts {
                 return Err(End { reason, error: target.explain(fault).await });
             }
             pause(made, stop).await?;
-            match stop.wait(attach()).await? {
+            let attached = attach().await;
+            if stop.is_fired() {
+                return Err(stop.error().into());
+            }
+            match attached {
                 Ok(()) => {
                     self.since.set(now());
                     return Ok(());
@@ -95,12 +101,5 @@ fn is_loss(fault: &Fault) -> bool {
 
 async fn pause(made: u32, stop: &Guard) -> Result<(), JsValue> {
     let ms = (FIRST_PAUSE * f64::from(1 << made.min(10))).min(LONGEST_PAUSE) * (0.5 + js_sys::Math::random());
-    let over = Guard::new();
-    let _timer = {
-        let over = over.clone();
-        Timer::start(ms, move || over.fire(JsValue::UNDEFINED))
-    };
-    let wait = over.wait(Box::pin(std::future::pending::<()>()));
-    // Only the outer wait is an end of all.
-    stop.wait(Box::pin(wait)).await.map(drop)
+    JsFuture::from(stop.sleep(ms)).await.map(drop)
 }

@@ -284,7 +284,7 @@ pub async fn health(target: &Target, port: u16, repeatable: bool, limits: &Limit
         repeatable,
         fresh: false,
     };
-    send(&target.client, &request, Want::Nothing, limits).await.map(drop)
+    send(&target.client, &request, Want::Text, limits).await.map(drop)
 }
 
 /// Whether a sandbox runs, from whoever can tell.

@@ -3,7 +3,7 @@
 use crate::client::Client;
 use crate::error::{Fault, Gateway, Result, Thrown};
 use crate::input::Inputs;
-use crate::options::{CallOptions, Options, set};
+use crate::options::{CallOptions, Options, set_text};
 use crate::protocol::base64;
 use crate::protocol::connect::Code;
 use crate::protocol::control::Clouds;
@@ -13,7 +13,7 @@ use crate::transport::fetch::{Reply, Request, Want, send};
 use crate::transport::json::get;
 use crate::transport::limits::Limits;
 use crate::transport::runtime::reach_suggestion;
-use js_sys::{JSON, Object, Promise, Reflect};
+use js_sys::{JSON, Object, Promise};
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -76,11 +76,11 @@ impl Target {
     pub fn envd_headers(&self, user: Option<&str>) -> Object {
         let headers = self.routing_headers(ENVD_PORT);
         if let Some(token) = &self.envd_token {
-            set(&headers, "x-access-token", &JsValue::from_str(token));
+            set_text(&headers, "x-access-token", token);
         }
         if let Some(user) = user {
             let basic = base64::encode([user, ":"].concat().as_bytes(), true);
-            set(&headers, "authorization", &JsValue::from_str(&["Basic ", &basic].concat()));
+            set_text(&headers, "authorization", &["Basic ", &basic].concat());
         }
         headers
     }
@@ -90,8 +90,8 @@ impl Target {
         let headers = Object::new();
         if routing::form(&self.sandbox_url) == Form::Headers {
             let prefix = &self.client.routing_prefix;
-            set(&headers, &[prefix, "-Sandbox-Id"].concat(), &JsValue::from_str(&self.id));
-            set(&headers, &[prefix, "-Sandbox-Port"].concat(), &JsValue::from_str(&decimal(port.into())));
+            set_text(&headers, &[prefix, "-Sandbox-Id"].concat(), &self.id);
+            set_text(&headers, &[prefix, "-Sandbox-Port"].concat(), &decimal(port.into()));
         }
         headers
     }
@@ -100,7 +100,7 @@ impl Target {
     pub fn port_headers(&self, port: u16) -> Object {
         let headers = self.routing_headers(port);
         if let Some(token) = self.traffic_token.as_ref().filter(|_| port != ENVD_PORT) {
-            set(&headers, &self.client.traffic_header, &JsValue::from_str(token));
+            set_text(&headers, &self.client.traffic_header, token);
         }
         headers
     }
@@ -181,7 +181,7 @@ impl Target {
         }
         let limits = Limits::start(&CallOptions { signal: None, timeout: Some(WHY_TIMEOUT) }).ok()?;
         match self.control("GET", "", None, &limits).await {
-            Ok(reply) => Reflect::get(&reply.json().ok()?, &JsValue::from_str("state")).ok()?.as_string(),
+            Ok(reply) => get(&reply.json().ok()?, "state").as_string(),
             Err(fault) if fault.status() == Some(404) => Some(String::new()),
             Err(_) => None,
         }
@@ -208,7 +208,7 @@ pub async fn control(
     let headers = client.api_headers(&limits.guard).await?;
     let body = match body {
         Some(body) => {
-            set(&headers, "content-type", &JsValue::from_str("application/json"));
+            set_text(&headers, "content-type", "application/json");
             JSON::stringify(body)?.into()
         }
         None => JsValue::UNDEFINED,
@@ -224,5 +224,5 @@ pub fn promise(work: impl Future<Output = Result<JsValue>> + 'static) -> Promise
 
 /// Every asynchronous method goes through here, boxed, so that the machinery exists once.
 fn boxed_promise(work: Work<JsValue>) -> Promise {
-    wasm_bindgen_futures::future_to_promise(async move { work.await.map_err(Fault::into_js) })
+    crate::panic::promise_of(work)
 }

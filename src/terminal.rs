@@ -3,15 +3,16 @@
 use crate::error::{Fault, Result, Thrown, invalid};
 use crate::input::{Into, push};
 use crate::options::{CallOptions, Options, bytes, integer, object, pid, set};
+use crate::panic::Deferred;
 use crate::process::{Piece, Process};
 use crate::protocol::failure::Class;
 use crate::pty;
 use crate::reattach::{ATTEMPT_TIMEOUT, Attempts};
 use crate::stream::{Pull, chunk_stream, disposable};
 use crate::target::{Target, Work, promise};
-use crate::transport::guard::{Bell, Guard, Timer};
+use crate::transport::guard::{Bell, Guard, Held};
 use crate::unary::{RESIZE, call, kill};
-use js_sys::{Function, Promise, Uint8Array};
+use js_sys::{Promise, Uint8Array};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -34,7 +35,7 @@ struct Session {
     attached: Cell<bool>,
     attempts: Attempts,
     /// Fired at the end.
-    stop: Rc<Guard>,
+    stop: Guard,
     gap_marker: String,
     /// The terminal's size, as far as this session knows it.
     known_size: Cell<Option<(u32, u32)>>,
@@ -47,8 +48,7 @@ struct Session {
     ended: Cell<bool>,
     /// Whether a kill is under way: the exit that it brings about may be read before its answer.
     killing: Cell<bool>,
-    closed: Promise,
-    resolve_closed: Function,
+    closed: Deferred,
     /// The size that waits to be sent, and the promise of whoever sends.
     size: Cell<Option<(u32, u32)>>,
     resizing: RefCell<Option<Promise>>,
@@ -74,8 +74,6 @@ pub fn open(target: &Rc<Target>, options: JsValue) -> Promise {
         };
         let process =
             if owns_shell { pty::start(&of, &options, &call).await? } else { pty::connect(&of, pid(&given)?, &call).await? };
-        let mut resolve_closed = JsValue::UNDEFINED;
-        let closed = Promise::new(&mut |resolve, _| resolve_closed = resolve.into());
         let session = Rc::new(Session {
             target: of,
             pid: process.pid,
@@ -88,11 +86,10 @@ pub fn open(target: &Rc<Target>, options: JsValue) -> Promise {
             owns_shell,
             output: RefCell::default(),
             held: Cell::new(0),
-            bell: Bell::default(),
+            bell: Bell::new(),
             ended: Cell::new(false),
             killing: Cell::new(false),
-            closed,
-            resolve_closed: resolve_closed.unchecked_into(),
+            closed: Deferred::new(false),
             size: Cell::new(None),
             resizing: RefCell::default(),
         });
@@ -109,7 +106,7 @@ pub fn open(target: &Rc<Target>, options: JsValue) -> Promise {
 async fn read(session: Rc<Session>) {
     while !session.ended.get() {
         if session.held.get() >= HELD {
-            session.bell.rung().await;
+            let _ = JsFuture::from(session.bell.rung()).await;
             continue;
         }
         let process = session.process.borrow().clone();
@@ -133,8 +130,11 @@ async fn attach_again(session: &Rc<Session>, lost: Fault) {
     let attach = || -> Work<()> {
         let session = session.clone();
         Box::pin(async move {
-            let call = CallOptions { signal: None, timeout: Some(ATTEMPT_TIMEOUT) };
+            let call = CallOptions { signal: Some(session.stop.signal()), timeout: Some(ATTEMPT_TIMEOUT) };
             let process = pty::connect(&session.target, session.pid, &call).await?;
+            if session.ended.get() {
+                process.disconnect();
+            }
             *session.process.borrow_mut() = process;
             Ok(())
         })
@@ -191,11 +191,10 @@ impl Session {
         for (name, value) in details {
             set(&end, name, value);
         }
-        self.stop.fire(JsValue::UNDEFINED);
+        self.stop.fire(&JsValue::UNDEFINED);
         self.process.borrow().disconnect();
         self.bell.ring();
-        // A promise's own function does not throw.
-        let _ = self.resolve_closed.call1(&JsValue::UNDEFINED, &end);
+        self.closed.settle(false, &end);
     }
 
     /// The next output that is here.
@@ -215,7 +214,7 @@ impl Session {
             if let Some(bytes) = self.pop() {
                 return bytes;
             }
-            if self.ended.get() || stop.wait(Box::pin(self.bell.rung())).await.is_err() {
+            if self.ended.get() || stop.promise(self.bell.rung()).await.is_err() {
                 return JsValue::UNDEFINED;
             }
         }
@@ -268,7 +267,7 @@ impl TerminalSession {
 
     #[wasm_bindgen(getter)]
     pub fn closed(&self) -> Promise {
-        self.0.closed.clone()
+        self.0.closed.promise()
     }
 
     pub fn send(&self, data: JsValue) -> Promise {
@@ -282,16 +281,12 @@ impl TerminalSession {
     pub fn receive(&self, timeout: JsValue) -> Promise {
         let session = self.0.clone();
         promise(async move {
-            let stop = Guard::new();
             let timeout = match timeout.as_f64() {
                 Some(ms) if ms >= 0.0 => Some(ms),
                 None if timeout.is_undefined() => None,
                 _ => return Err(invalid(&["timeoutMs must be a duration in ms, 0 or more."])),
             };
-            let _timer = timeout.map(|ms| {
-                let stop = stop.clone();
-                Timer::start(ms, move || stop.fire(JsValue::UNDEFINED))
-            });
+            let stop = Held::after(timeout);
             Ok(session.receive(&stop).await)
         })
     }
@@ -338,17 +333,17 @@ impl TerminalSession {
 /// Output as a stream. Giving it up leaves the session as it is.
 struct SessionOutput {
     session: Rc<Session>,
-    stop: Rc<Guard>,
+    stop: Guard,
 }
 
 impl Pull for SessionOutput {
     fn take(&self) -> Result<Option<JsValue>> {
-        Ok(if self.stop.fired().is_some() { None } else { self.session.pop() })
+        Ok(if self.stop.is_fired() { None } else { self.session.pop() })
     }
 
     fn next(self: Rc<Self>) -> Promise {
         promise(async move {
-            if self.stop.fired().is_some() {
+            if self.stop.is_fired() {
                 return Ok(JsValue::UNDEFINED);
             }
             Ok(self.session.receive(&self.stop).await)
@@ -356,6 +351,6 @@ impl Pull for SessionOutput {
     }
 
     fn cancel(&self) {
-        self.stop.fire(JsValue::UNDEFINED);
+        self.stop.fire(&JsValue::UNDEFINED);
     }
 }

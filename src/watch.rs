@@ -10,7 +10,7 @@ use crate::stream::{Pull, chunk_stream};
 use crate::target::{Target, Work};
 use crate::transport::connect::{Opening, cut_off, open};
 use crate::transport::events::EventStream;
-use crate::transport::guard::{Guard, Listener};
+use crate::transport::guard::{Guard, Held};
 use crate::transport::json;
 use crate::transport::limits::Limits;
 use js_sys::{Date, Object, Promise};
@@ -29,9 +29,10 @@ struct Watch {
     stream: RefCell<Rc<EventStream>>,
     attempts: Attempts,
     /// Fired when it is given up, with the reason.
-    stop: Rc<Guard>,
+    stop: Guard,
     done: Cell<bool>,
-    listener: RefCell<Option<Listener>>,
+    /// What gives it up: the caller's signal.
+    ends: RefCell<Option<Held>>,
 }
 
 /// Opens a watch and waits for the server to confirm it.
@@ -47,18 +48,17 @@ pub async fn watch(target: &Rc<Target>, path: &JsValue, options: &Options) -> Re
     let limits = Limits::start(&call)?;
     let root = absolute(target, &path, user.as_deref(), &limits).await?;
     let stream = RefCell::new(begin(target, &opening, user.as_deref(), &limits).await?);
-    let (target, listener) = (target.clone(), RefCell::default());
+    let (target, ends) = (target.clone(), RefCell::default());
     let (attempts, stop, done) = (Attempts::default(), Guard::new(), Cell::new(false));
-    let watch = Rc::new(Watch { target, root, opening, user, stream, attempts, stop, done, listener });
-    let listener = call.signal.as_ref().and_then(|signal| {
-        let weak = Rc::downgrade(&watch);
-        Listener::start(signal, move |reason| {
-            if let Some(watch) = weak.upgrade() {
-                watch.stop(reason);
-            }
-        })
-    });
-    *watch.listener.borrow_mut() = listener;
+    let watch = Rc::new(Watch { target, root, opening, user, stream, attempts, stop, done, ends });
+    let ends = Held::by(call.signal.as_ref());
+    let weak = Rc::downgrade(&watch);
+    ends.on_fire(Box::new(move |reason| {
+        if let Some(watch) = weak.upgrade() {
+            watch.stop(&reason);
+        }
+    }));
+    *watch.ends.borrow_mut() = Some(ends);
     Ok(chunk_stream(watch))
 }
 
@@ -74,7 +74,7 @@ async fn begin(target: &Target, opening: &Opening, user: Option<&str>, limits: &
             Some(true) => return Ok(stream),
             Some(false) => {}
             None if stream.ended() => return Err(cut_off()),
-            None => limits.guard.wait(Box::pin(stream.fill())).await??,
+            None => stream.fill(Some(&limits.guard)).await?,
         }
     }
 }
@@ -161,12 +161,12 @@ impl Watch {
 
     fn end(&self) {
         self.done.set(true);
-        self.listener.take();
-        self.stop(JsValue::UNDEFINED);
+        self.ends.take();
+        self.stop(&JsValue::UNDEFINED);
     }
 
-    fn stop(&self, reason: JsValue) {
-        self.stop.fire(reason.clone());
+    fn stop(&self, reason: &JsValue) {
+        self.stop.fire(reason);
         let stream = self.stream();
         stream.guard.fire(reason);
         stream.cancel();
@@ -232,7 +232,7 @@ impl Pull for Watch {
                     Ok(Some(event)) => return Ok(event),
                     Ok(None) if self.done.get() => return Ok(JsValue::UNDEFINED),
                     Ok(None) if stream.ended() => cut_off(),
-                    Ok(None) => match stream.fill().await {
+                    Ok(None) => match stream.fill(None).await {
                         Ok(()) => continue,
                         Err(fault) => fault,
                     },
@@ -254,14 +254,18 @@ impl Pull for Watch {
 impl Watch {
     /// Watches the same directory again.
     async fn attach_again(self: &Rc<Self>, lost: Fault) -> core::result::Result<(), End> {
-        if let Some(reason) = self.stop.fired() {
-            return Err(reason.into());
+        if self.stop.is_fired() {
+            return Err(self.stop.error().into());
         }
         let attach = || -> Work<()> {
             let watch = self.clone();
             Box::pin(async move {
                 let limits = Limits::start(&CallOptions { signal: None, timeout: Some(ATTEMPT_TIMEOUT) })?;
+                limits.guard.follow_guard(&watch.stop);
                 let stream = begin(&watch.target, &watch.opening, watch.user.as_deref(), &limits).await?;
+                if watch.stop.is_fired() {
+                    return Err(cut_off());
+                }
                 *watch.stream.borrow_mut() = stream;
                 Ok(())
             })

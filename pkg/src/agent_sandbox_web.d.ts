@@ -1,8 +1,12 @@
-// What the entries use of the glue that wasm-bindgen writes beside them; its own declarations exist only after a build.
+// What the entries use of the glue and the client's own JavaScript, which the build puts beside them as one file; wasm-bindgen's own
+// declarations exist only after a build.
 
-export { Code } from "../../src/code.d.ts";
-export { PtyConnection } from "../../src/server/groups.d.ts";
-export { Commands, Files, Network, Pty, Sandbox, TerminalSession } from "../../src/types.d.ts";
+export * from "../../src/code.d.ts";
+export * from "../../src/server/groups.d.ts";
+export * from "../../src/server/types.d.ts";
+export * from "../../src/types.d.ts";
+// The SandboxServer's types add members to this one.
+export { Sandbox } from "../../src/types.d.ts";
 
 /** Pages, of whatever they are asked for. */
 export class Paginator {
@@ -16,5 +20,16 @@ export class Paginator {
 export class ServerCore {
   private constructor();
 }
+
+/** Builds an error of the class of that name. */
+export function makeError(className: string, message: string, suggestion: string, details: { cause?: unknown }): Error;
+/** Gives files the methods that are JavaScript. */
+export function bindFiles(files: unknown): void;
+/** Says how the module is loaded, and gives its class for requests. */
+export function bindServer(load: () => Promise<void>, core: unknown): void;
+/** Makes terminals over WebSocket instances of the first class, and gives the second its asynchronous disposal. */
+export function bindTerminals(session: unknown, connection: unknown): void;
+/** Says how to make a `fetch` that goes through a proxy. */
+export function setProxyFetch(make: (proxy: string) => (url: string, init: object) => Promise<Response>): void;
 
 export default function instantiate(options: { module_or_path: unknown }): Promise<unknown>;

@@ -2,11 +2,22 @@
 //
 // The classes themselves are exported, not stand-ins, so that `instanceof` holds. Their statics are replaced in place by ones that wait for
 // the module, and the calls at the control plane, which are one method of the module, get their names here.
-import { Code, Commands, Files, Network, Pty, PtyConnection, Sandbox, ServerCore, TerminalSession } from "./agent_sandbox_web.js";
+import {
+  bindFiles,
+  bindServer,
+  bindTerminals,
+  Code,
+  Commands,
+  Files,
+  Network,
+  Pty,
+  PtyConnection,
+  Sandbox,
+  ServerCore,
+  TerminalSession,
+} from "./agent_sandbox_web.js";
 import { init, setDefaultSource } from "./loading.js";
 import { SandboxPaginator, SnapshotPaginator } from "./paginator.js";
-import { bindFiles } from "./snippets/src/js/files.js";
-import { bindServer, bindTerminals } from "./snippets/src/server/js/client.js";
 
 export { Sandbox as AsyncSandbox } from "./agent_sandbox_web.js";
 export * from "./errors.js";

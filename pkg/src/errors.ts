@@ -36,4 +36,4 @@ export {
   TemplateNotFoundError,
   TokenExchangeError,
   UnreachableError,
-} from "./snippets/src/js/errors.js";
+} from "./agent_sandbox_web.js";

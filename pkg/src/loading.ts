@@ -1,7 +1,6 @@
 // When and from where the WebAssembly module is loaded. Importing the package loads nothing: the first call that needs the module
 // does, or `init`.
-import instantiate from "./agent_sandbox_web.js";
-import { makeError } from "./snippets/src/js/errors.js";
+import instantiate, { makeError } from "./agent_sandbox_web.js";
 
 /** What a module can be made from. */
 export type Source = string | URL | Request | Response | BufferSource | WebAssembly.Module | Promise<Response>;

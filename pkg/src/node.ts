@@ -1,8 +1,7 @@
 // Node and Bun: fetch does not read file URLs in Node, so the file is read.
 import { readFile } from "node:fs/promises";
+import { makeError, setProxyFetch } from "./agent_sandbox_web.js";
 import setDefaultSource from "./core.js";
-import { makeError } from "./snippets/src/js/errors.js";
-import { setProxyFetch } from "./snippets/src/js/runtime.js";
 
 setDefaultSource(async () => await readFile(new URL("./agent_sandbox_web_bg.wasm", import.meta.url)));
 

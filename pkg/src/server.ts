@@ -1,8 +1,8 @@
 // The SandboxServer's classes: JavaScript over the module, which the first call loads.
-export { PtyConnection } from "./agent_sandbox_web.js";
 export {
   DEFAULT_PTY_PORT,
   DEFAULT_SERVER_PORT,
+  PtyConnection,
   ServerBrowser,
   ServerCapabilities,
   ServerClient,
@@ -12,4 +12,4 @@ export {
   ServerProcesses,
   ServerPty,
   ServerSystem,
-} from "./snippets/src/server/js/client.js";
+} from "./agent_sandbox_web.js";

@@ -26,7 +26,7 @@ export class SandboxError extends Error {
 }
 
 /** Frames of this package: they say nothing to anybody, and their lines are long. */
-const OWN_FRAME = /(?:^\s+at |@).*(?:wasm-function|wasm:|agent_sandbox_web|snippets\/src\/js\/|agent-sandbox-web\/dist\/)/;
+const OWN_FRAME = /(?:^\s+at |@).*(?:wasm-function|wasm:|agent_sandbox_web|agent-sandbox-web\/dist\/)/;
 
 /** Lets the stack begin at the caller, where the runtime knows it. */
 function trimStack(error) {

@@ -1,6 +1,7 @@
 // Writing, uploading and downloading: what becomes of each kind of data, and how it is told how far it is. Requests are made in
 // WebAssembly; here is what only JavaScript has: blobs, web streams, XMLHttpRequest, and the places a browser saves files to.
 import { makeError } from "./errors.js";
+import { Guard } from "./guard.js";
 import { runtimeKind } from "./runtime.js";
 
 /** A part of a file that is sent in parts, in bytes. */
@@ -427,10 +428,23 @@ export function slice(body, start, end) {
 }
 
 /**
- * A response's body for the caller: its failures are typed, an abort comes through with its reason, and its end lets go of the request.
- * Of what it gives, `skip` bytes are left out and then no more than `most` passed on.
+ * A response's body for the caller, without its first `skip` bytes and of no more than `most`: its failures are typed, an abort comes
+ * through with its reason, and its end lets go of the request. `failure` says what a read that failed means.
  */
-export function guardedBody(reader, body, skip, most) {
+export function guardedBody(exchange, signal, failure, skip, most) {
+  const { body } = exchange.response;
+  if (!body) {
+    exchange.finish();
+    return new Response("").body;
+  }
+  const reader = body.getReader();
+  const guard = new Guard();
+  if (signal) guard.follow(signal);
+  guard.onFire(() => reader.cancel().catch(() => {}));
+  const leave = () => {
+    guard.release();
+    exchange.close();
+  };
   let [left, room] = [skip, most];
   return new ReadableStream(
     {
@@ -440,17 +454,18 @@ export function guardedBody(reader, body, skip, most) {
           try {
             step = await reader.read();
           } catch (cause) {
-            const aborted = body.aborted();
-            controller.error(aborted ? aborted.reason : await body.fail(cause));
+            leave();
+            controller.error(guard.isFired ? guard.error : await failure.fail(cause));
             return;
           }
-          const aborted = body.aborted();
-          if (aborted) {
-            controller.error(aborted.reason);
+          if (guard.isFired) {
+            leave();
+            controller.error(guard.error);
             return;
           }
           if (step.done) {
-            body.end();
+            exchange.finish();
+            guard.release();
             controller.close();
             return;
           }
@@ -464,14 +479,14 @@ export function guardedBody(reader, body, skip, most) {
           if (room === 0) {
             controller.close();
             await reader.cancel();
-            body.leave();
+            leave();
             return;
           }
         }
       },
       async cancel(reason) {
         await reader.cancel(reason);
-        body.leave();
+        leave();
       },
     },
     { highWaterMark: 0 },

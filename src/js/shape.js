@@ -2,6 +2,21 @@
 
 const FILE_TYPES = { FILE_TYPE_FILE: "file", FILE_TYPE_DIRECTORY: "directory", 1: "file", 2: "directory" };
 
+/** A property as Rust reads it. */
+export function option(of, name) {
+  return (of !== null && typeof of === "object" ? of[name] : undefined) ?? undefined;
+}
+
+/** Sets a property. */
+export function set(object, name, value) {
+  object[name] = value;
+}
+
+/** Sets what is set in an object, if it is one, in a plain object too. */
+export function layOver(of, under) {
+  if (of !== null && typeof of === "object") Object.assign(under, present({ ...of }));
+}
+
 /** A date, or undefined where there is none that can be read. */
 export function date(text) {
   const value = typeof text === "string" ? new Date(text) : undefined;

@@ -4,7 +4,7 @@ use super::Server;
 use super::fields::{Filled, fill};
 use super::refusal::{parse_answer, protocol_error, server_error};
 use crate::error::{Fault, Result};
-use crate::options::{CallOptions, Options, set};
+use crate::options::{CallOptions, Options, set, set_text};
 use crate::protocol::base64;
 use crate::protocol::failure::{Class, Doing};
 use crate::protocol::server::endpoints::{Endpoint, Patience};
@@ -36,7 +36,7 @@ pub fn patience(server: &Server, endpoint: &Endpoint, args: &Options) -> Result<
 pub async fn request(server: &Server, endpoint: &'static Endpoint, filled: &Filled, want: Want, limits: &Limits) -> Result<Reply> {
     let headers = server.headers(false);
     if !filled.body.is_undefined() {
-        set(&headers, "content-type", &JsValue::from_str("application/json"));
+        set_text(&headers, "content-type", "application/json");
     }
     let both = !server.query.is_empty() && !filled.query.is_empty();
     let query = [server.query.as_str(), if both { "&" } else { "" }, &filled.query].concat();

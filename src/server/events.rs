@@ -10,15 +10,13 @@ use crate::protocol::server::endpoints::Endpoint;
 use crate::protocol::sse::{SseEvent, SseReader};
 use crate::stream::{Pull, chunk_stream};
 use crate::target::promise;
-use crate::transport::fetch::{Exchange, Want, read};
+use crate::transport::fetch::{Chunks, Exchange, Want};
 use crate::transport::guard::Guard;
 use crate::transport::limits::Limits;
-use crate::transport::runtime::ignore;
-use js_sys::{Promise, Reflect, Uint8Array};
+use js_sys::Promise;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
-use web_sys::ReadableStreamDefaultReader;
 
 #[wasm_bindgen(module = "/src/server/js/answers.js")]
 extern "C" {
@@ -35,7 +33,7 @@ struct Events {
     opening: CallOptions,
     whole: CallOptions,
     /// Fired when the caller stops reading.
-    stop: Rc<Guard>,
+    stop: Guard,
     under_way: RefCell<Option<Rc<UnderWay>>>,
     reader: RefCell<SseReader>,
     /// Whether the event that comes last has come.
@@ -46,7 +44,7 @@ struct Events {
 /// The request of a stream that is open.
 struct UnderWay {
     exchange: Exchange,
-    reader: ReadableStreamDefaultReader,
+    chunks: Chunks,
     limits: Limits,
 }
 
@@ -74,13 +72,14 @@ impl Events {
         }
         let limits = Limits::start(&self.whole)?;
         let headers = Limits::start(&self.opening)?;
+        for one in [&limits, &headers] {
+            one.guard.follow_guard(&self.stop);
+        }
         let reply = request(&self.server, self.endpoint, &self.filled, Want::Open, &headers).await?;
-        let response = &reply.exchange.response;
-        let kind = response.headers().get("content-type").ok().flatten().unwrap_or_default();
-        let body = response.body().filter(|_| kind.starts_with("text/event-stream"));
-        let body = body.ok_or_else(|| protocol_error(self.endpoint.id, "The server's answer is no stream of events."))?;
-        let reader = body.get_reader().unchecked_into();
-        let under_way = Rc::new(UnderWay { exchange: reply.exchange, reader, limits });
+        let kind = reply.exchange.header("content-type").unwrap_or_default();
+        let chunks = reply.exchange.chunks(&limits.guard).filter(|_| kind.starts_with("text/event-stream"));
+        let chunks = chunks.ok_or_else(|| protocol_error(self.endpoint.id, "The server's answer is no stream of events."))?;
+        let under_way = Rc::new(UnderWay { exchange: reply.exchange, chunks, limits });
         *self.under_way.borrow_mut() = Some(under_way.clone());
         Ok(under_way)
     }
@@ -129,9 +128,7 @@ impl Events {
                 return Ok(JsValue::UNDEFINED);
             }
             let under_way = self.open().await?;
-            let step = read(under_way.reader.read(), &under_way.limits.guard).await?;
-            let chunk = Reflect::get(&step, &JsValue::from_str("value"))?;
-            if let Ok(chunk) = chunk.dyn_into::<Uint8Array>() {
+            if let Some(chunk) = under_way.chunks.read([Some(&under_way.limits.guard), None]).await? {
                 self.reader.borrow_mut().push(&chunk.to_vec());
                 continue;
             }
@@ -153,7 +150,7 @@ impl Events {
     fn finish(&self) {
         self.done.set(true);
         if let Some(under_way) = self.under_way.take() {
-            ignore(&under_way.reader.cancel());
+            under_way.chunks.cancel();
         }
     }
 }
@@ -171,24 +168,23 @@ impl Pull for Events {
 
     fn next(self: Rc<Self>) -> Promise {
         promise(async move {
-            let stepped = self.stop.wait(Box::pin(self.step())).await;
-            match stepped {
-                // The caller stopped reading; what was under way is dropped with its request.
-                Err(_) => {
+            match self.step().await {
+                // The caller stopped reading, which ended what was under way.
+                _ if self.stop.is_fired() => {
                     self.finish();
                     Ok(JsValue::UNDEFINED)
                 }
-                Ok(Err(fault)) => {
+                Err(fault) => {
                     self.finish();
                     Err(self.server.explain(self.endpoint.id, fault).await)
                 }
-                Ok(Ok(event)) => Ok(event),
+                event => event,
             }
         })
     }
 
     fn cancel(&self) {
         self.finish();
-        self.stop.fire(JsValue::UNDEFINED);
+        self.stop.fire(&JsValue::UNDEFINED);
     }
 }

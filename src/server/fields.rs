@@ -1,7 +1,7 @@
 //! What a caller gives, checked and put where the endpoint wants it.
 
 use crate::error::{Result, Thrown, invalid};
-use crate::options::{Options, bytes, set};
+use crate::options::{Options, bytes, set, set_text};
 use crate::protocol::base64;
 use crate::protocol::failure::Class;
 use crate::protocol::routing::{decimal, encode};
@@ -49,7 +49,7 @@ pub fn fill(endpoint: &Endpoint, args: &Options) -> Result<Filled> {
             query.extend([field.wire, "=", &encode(&text_of(field, &value)?)]);
         } else if field.kind == Kind::Data && !value.is_string() {
             let encoded = base64::encode(&bytes(field.name, &value)?, true);
-            set(&body, "data_base64", &JsValue::from_str(&encoded));
+            set_text(&body, "data_base64", &encoded);
         } else {
             set(&body, field.wire, &value);
         }

@@ -23,7 +23,7 @@ mod typing;
 
 use crate::client::Client;
 use crate::error::{Fault, Result, invalid};
-use crate::options::{Options, argument, object, set};
+use crate::options::{Options, argument, object, set, set_text};
 use crate::protocol::server::endpoints::{Endpoint, endpoint, is_segment};
 use crate::target::{Target, promise};
 use js_sys::{Object, Promise};
@@ -59,10 +59,10 @@ impl Server {
             None => Object::new(),
         };
         for (name, value) in &self.headers {
-            set(&headers, name, &JsValue::from_str(value));
+            set_text(&headers, name, value);
         }
         if let Some(token) = &self.token {
-            set(&headers, "authorization", &JsValue::from_str(&["Bearer ", token].concat()));
+            set_text(&headers, "authorization", &["Bearer ", token].concat());
         }
         headers
     }

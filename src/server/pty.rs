@@ -8,17 +8,19 @@ use super::socket::Socket;
 use super::typing::Typing;
 use crate::error::{Fault, Result, Thrown};
 use crate::options::Options;
+use crate::panic::Deferred;
 use crate::protocol::failure::{Class, short_message};
 use crate::protocol::routing::encode;
 use crate::stream::disposable;
 use crate::transport::guard::{Bell, Guard};
 use crate::transport::json::get;
 use crate::transport::limits::Limits;
-use js_sys::{Function, JSON, Object, Promise};
+use js_sys::{JSON, Object, Promise};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::VecDeque;
 use std::rc::{Rc, Weak};
 use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
 
 #[wasm_bindgen(module = "/src/server/js/answers.js")]
 extern "C" {
@@ -46,8 +48,7 @@ pub struct Connection {
     ended: Cell<bool>,
     /// Why it ended, unless it ended well.
     error: RefCell<Option<JsValue>>,
-    pub closed: Promise,
-    resolve_closed: Function,
+    pub closed: Deferred,
     pub typing: Typing,
 }
 
@@ -64,7 +65,7 @@ pub async fn attach(server: Rc<Server>, session: String, options: &Options) -> R
     let connection = Connection::open(&server, session, &url)?;
     // Refusals are close codes after a successful opening, so only the first message tells that the terminal is there.
     while !connection.started.get() && !connection.ended.get() {
-        if let Err(error) = limits.guard.wait(Box::pin(connection.bell.rung())).await {
+        if let Err(error) = JsFuture::from(limits.guard.race(&connection.bell.rung())).await {
             let _ = connection.end(None);
             return Err(error.into());
         }
@@ -78,8 +79,6 @@ pub async fn attach(server: Rc<Server>, session: String, options: &Options) -> R
 
 impl Connection {
     fn open(server: &Server, session: String, url: &str) -> Result<Rc<Self>> {
-        let mut resolve_closed = JsValue::UNDEFINED;
-        let closed = Promise::new(&mut |resolve, _| resolve_closed = resolve.into());
         let connection = Rc::new(Self {
             session,
             socket: OnceCell::new(),
@@ -91,8 +90,7 @@ impl Connection {
             exited: Cell::new(false),
             ended: Cell::new(false),
             error: RefCell::default(),
-            closed,
-            resolve_closed: resolve_closed.unchecked_into(),
+            closed: Deferred::new(false),
             typing: Typing::default(),
         });
         let constructor = server.client.web_socket.as_ref().map_or(JsValue::UNDEFINED, JsValue::from);
@@ -193,8 +191,7 @@ impl Connection {
         *self.error.borrow_mut() = error;
         self.bell.ring();
         self.typing.wake();
-        // A promise's own function does not throw.
-        let _ = self.resolve_closed.call1(&JsValue::UNDEFINED, &reason);
+        self.closed.settle(false, &reason);
         confirmed()
     }
 
@@ -218,7 +215,7 @@ impl Connection {
             if self.ended.get() {
                 return self.error.take().map_or(Ok(JsValue::UNDEFINED), |error| Err(error.into()));
             }
-            if stop.wait(Box::pin(self.bell.rung())).await.is_err() {
+            if stop.promise(self.bell.rung()).await.is_err() {
                 return Ok(JsValue::UNDEFINED);
             }
         }

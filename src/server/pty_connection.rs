@@ -8,7 +8,7 @@ use crate::protocol::failure::Class;
 use crate::protocol::routing::decimal;
 use crate::stream::{Pull, chunk_stream};
 use crate::target::promise;
-use crate::transport::guard::{Guard, Timer};
+use crate::transport::guard::{Guard, Held};
 use crate::transport::json::get;
 use js_sys::Promise;
 use std::rc::Rc;
@@ -70,7 +70,7 @@ impl PtyConnection {
 
     #[wasm_bindgen(getter)]
     pub fn closed(&self) -> Promise {
-        self.0.closed.clone()
+        self.0.closed.promise()
     }
 
     pub fn send(&self, data: JsValue, options: JsValue) -> Promise {
@@ -103,7 +103,7 @@ impl PtyConnection {
     pub fn receive(&self, timeout: JsValue) -> Promise {
         let connection = self.0.clone();
         promise(async move {
-            let (stop, _timer) = after(duration(&timeout)?);
+            let stop = Held::after(duration(&timeout)?);
             connection.receive(&stop).await
         })
     }
@@ -113,7 +113,7 @@ impl PtyConnection {
         promise(async move {
             let text = argument("text", &text)?;
             let ms = duration(&timeout)?.unwrap_or(EXPECT_TIMEOUT);
-            let (stop, _timer) = after(Some(ms));
+            let stop = Held::after(Some(ms));
             let mut output = String::new();
             // Where the text may begin: what was looked through is not looked through again.
             let mut from = 0;
@@ -152,19 +152,9 @@ fn duration(value: &JsValue) -> Result<Option<f64>> {
     }
 }
 
-/// A guard that is fired after a time.
-fn after(ms: Option<f64>) -> (Rc<Guard>, Option<Timer>) {
-    let stop = Guard::new();
-    let timer = ms.map(|ms| {
-        let stop = stop.clone();
-        Timer::start(ms, move || stop.fire(JsValue::UNDEFINED))
-    });
-    (stop, timer)
-}
-
 /// Why a text was waited for in vain.
 fn not_seen(stop: &Guard, ms: f64) -> JsValue {
-    if stop.fired().is_none() {
+    if !stop.is_fired() {
         return Thrown::new(Class::Execution, "The terminal ended before the text appeared.").build();
     }
     let message = ["The text did not appear within ", &decimal(ms as u64), " ms."].concat();
@@ -174,21 +164,21 @@ fn not_seen(stop: &Guard, ms: f64) -> JsValue {
 /// A connection's messages as a stream. Giving it up leaves the connection as it is.
 struct Messages {
     connection: Rc<Connection>,
-    stop: Rc<Guard>,
+    stop: Guard,
 }
 
 impl Pull for Messages {
     fn take(&self) -> Result<Option<JsValue>> {
-        Ok(if self.stop.fired().is_some() { None } else { self.connection.pop() })
+        Ok(if self.stop.is_fired() { None } else { self.connection.pop() })
     }
 
     fn next(self: Rc<Self>) -> Promise {
-        promise(async move {
-            if self.stop.fired().is_some() { Ok(JsValue::UNDEFINED) } else { self.connection.receive(&self.stop).await }
-        })
+        promise(
+            async move { if self.stop.is_fired() { Ok(JsValue::UNDEFINED) } else { self.connection.receive(&self.stop).await } },
+        )
     }
 
     fn cancel(&self) {
-        self.stop.fire(JsValue::UNDEFINED);
+        self.stop.fire(&JsValue::UNDEFINED);
     }
 }

@@ -262,8 +262,8 @@ async fn first<T>(one: impl Future<Output = T>, other: impl Future<Output = T>) 
 }
 
 async fn healthy(client: &JsValue, limits: &Limits) -> Result<bool> {
-    let answer = limits.guard.wait(JsFuture::from(is_healthy(client))).await?;
-    Ok(answer?.as_bool() == Some(true))
+    let answer = JsFuture::from(limits.guard.race(&is_healthy(client))).await?;
+    Ok(answer.as_bool() == Some(true))
 }
 
 fn not_started(message: &str, suggestion: &str) -> Fault {

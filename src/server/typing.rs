@@ -7,12 +7,13 @@ use crate::options::{CallOptions, Options, object};
 use crate::protocol::failure::Class;
 use crate::protocol::routing::decimal;
 use crate::protocol::server::pacing::{KEYS, Pacer, text_of};
-use crate::transport::guard::{Bell, Timer};
+use crate::transport::guard::{Bell, Held};
 use crate::transport::limits::Limits;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use wasm_bindgen::JsValue;
+use wasm_bindgen_futures::JsFuture;
 
 /// How long input waits for the program to read, in ms.
 const SEND_TIMEOUT: f64 = 10_000.0;
@@ -112,13 +113,15 @@ pub async fn type_text(connection: Rc<Connection>, text: String, options: JsValu
                 return Ok(JsValue::UNDEFINED);
             }
             if sent > before || clock.is_none() {
-                clock = patience.map(|ms| {
-                    let (guard, whole) = (limits.guard.clone(), text.len());
-                    Timer::start(ms, move || guard.fire(not_read(sent, whole)))
-                });
+                clock = Some(Held::after(patience));
             }
         }
-        limits.guard.wait(Box::pin(typing.room.rung())).await?;
+        let room = typing.room.rung();
+        let room = clock.as_ref().map_or(room.clone(), |clock| clock.race(&room));
+        if let Err(reason) = JsFuture::from(limits.guard.race(&room)).await {
+            let is_late = !limits.guard.is_fired() && clock.is_some_and(|clock| clock.is_fired());
+            return Err(if is_late { not_read(sent, text.len()) } else { reason }.into());
+        }
     }
 }
 

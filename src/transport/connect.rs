@@ -6,7 +6,7 @@ use super::limits::Limits;
 use super::{json, slots};
 use crate::client::Codec;
 use crate::error::{Fault, Result};
-use crate::options::set;
+use crate::options::set_text;
 use crate::protocol::envelope::write_envelope;
 use crate::protocol::failure::Doing;
 use crate::protocol::requests::{self, Start};
@@ -31,7 +31,7 @@ pub struct Unary<'a> {
 /// Makes a unary call in JSON, which JavaScript writes and reads.
 pub async fn unary(target: &Target, call: Unary<'_>, limits: &Limits) -> Result<JsValue> {
     let headers = target.envd_headers(call.user);
-    set(&headers, "content-type", &JsValue::from_str("application/json"));
+    set_text(&headers, "content-type", "application/json");
     let body = JSON::stringify(call.message)?.into();
     let request = request(target.envd_url(), call.doing, call.method, headers, body, call.repeatable);
     send(&target.client, &request, Want::Text, limits).await?.json()
@@ -44,9 +44,9 @@ pub async fn send_input(target: &Target, pid: u32, is_pty: bool, data: &[u8], li
         Codec::Proto => ("application/proto", Uint8Array::from(&*requests::send_input(pid, is_pty, data)).into()),
         Codec::Json => ("application/json", JSON::stringify(&json::send_input(pid, is_pty, data))?.into()),
     };
-    set(&headers, "content-type", &JsValue::from_str(content_type));
+    set_text(&headers, "content-type", content_type);
     let request = request(target.envd_url(), Doing::Process, "/process.Process/SendInput", headers, body, false);
-    send(&target.client, &request, Want::Nothing, limits).await.map(drop)
+    send(&target.client, &request, Want::Text, limits).await.map(drop)
 }
 
 /// What opens a stream.
@@ -125,11 +125,11 @@ async fn open_as(
         Codec::Proto => "application/connect+proto",
         Codec::Json => "application/connect+json",
     };
-    set(&headers, "content-type", &JsValue::from_str(content_type));
-    set(&headers, "keepalive-ping-interval", &JsValue::from_str(&decimal(KEEPALIVE_SECONDS.into())));
+    set_text(&headers, "content-type", content_type);
+    set_text(&headers, "keepalive-ping-interval", &decimal(KEEPALIVE_SECONDS.into()));
     // A timeout of 0 would be an immediate deadline, and the process would run on; more digits than ten are refused.
     if let Some(ms) = timeout.filter(|ms| *ms >= 1.0 && *ms <= 9_999_999_999.0) {
-        set(&headers, "connect-timeout-ms", &JsValue::from_str(&decimal(ms.ceil() as u64)));
+        set_text(&headers, "connect-timeout-ms", &decimal(ms.ceil() as u64));
     }
     let mut body = Vec::new();
     write_envelope(&mut body, 0, &opening.message(codec)?);

@@ -1,21 +1,17 @@
 //! A server stream under way: chunks in, messages out, and an end that is told apart from a cut.
 
 use super::connect::{KEEPALIVE_SECONDS, cut_off};
-use super::fetch::{Exchange, read};
-use super::guard::{Guard, Ticker};
+use super::fetch::{Chunks, Exchange};
+use super::guard::Guard;
 use super::json;
-use super::runtime::ignore;
 use super::slots::Slot;
 use crate::error::{Answer, Fault, Result, Thrown};
 use crate::protocol::connect::Code;
 use crate::protocol::envelope::EnvelopeReader;
 use crate::protocol::events::Malformed;
 use crate::protocol::failure::{Class, Doing, short_message};
-use js_sys::{Reflect, Uint8Array};
 use std::cell::{Cell, RefCell};
-use std::rc::Rc;
 use wasm_bindgen::prelude::*;
-use web_sys::ReadableStreamDefaultReader;
 
 /// How often silence is looked at, in ms. A connection is dead after the fifth look without a byte: more than twice the keepalive interval.
 const LOOK_EVERY: f64 = KEEPALIVE_SECONDS as f64 * 500.0;
@@ -23,37 +19,28 @@ const LOOKS: u32 = 5;
 
 /// A server stream. Dropping it closes the request on the server.
 pub struct EventStream {
-    reader: ReadableStreamDefaultReader,
+    chunks: Chunks,
     envelopes: RefCell<EnvelopeReader>,
     exchange: Exchange,
     doing: Doing,
     /// Whether messages are JSON.
     pub json: bool,
     /// Ends the wait for the next chunk, for good.
-    pub guard: Rc<Guard>,
+    pub guard: Guard,
     cancelled: Cell<bool>,
-    silence: Rc<Silence>,
-    /// What the stream occupies until its end: a timer, and a place among the page's streams.
-    held: RefCell<Option<(Ticker, Slot)>>,
+    /// The stream's place among the page's streams, until its end.
+    slot: RefCell<Option<Slot>>,
 }
 
 impl EventStream {
     pub fn new(exchange: Exchange, doing: Doing, json: bool, slot: Slot) -> Result<Self> {
         // An answer without a body has no end-of-stream message either.
-        let body = exchange.response.body().ok_or_else(cut_off)?;
-        let reader = body.get_reader().unchecked_into();
-        let (guard, silence) = (Guard::new(), Rc::new(Silence { waiting: Cell::new(false), looks: Cell::new(0) }));
-        Ok(Self {
-            reader,
-            envelopes: RefCell::default(),
-            exchange,
-            doing,
-            json,
-            held: RefCell::new(Some((silence.watch(&guard), slot))),
-            guard,
-            cancelled: Cell::new(false),
-            silence,
-        })
+        let guard = Guard::new();
+        let chunks = exchange.chunks(&guard).ok_or_else(cut_off)?;
+        let message = "The connection fell silent: not even a keepalive came.";
+        chunks.watch_silence(LOOK_EVERY, LOOKS, Class::SandboxConnection.name(), message);
+        let slot = RefCell::new(Some(slot));
+        Ok(Self { chunks, envelopes: RefCell::default(), exchange, doing, json, guard, cancelled: Cell::new(false), slot })
     }
 
     /// Shows `visit` the next whole message, if one is here; it stays unless `visit` says that it is taken.
@@ -88,8 +75,8 @@ impl EventStream {
                 self.exchange.finish();
                 // Reading the body's end gives the connection back; there is nothing left to cancel.
                 self.cancelled.set(true);
-                self.held.take();
-                ignore(&self.reader.read());
+                self.slot.take();
+                self.chunks.drain();
                 return outcome.map_or(Ok(()), Err);
             }
             Ok(visited) => visited.map_err(|_| unreadable())?,
@@ -110,24 +97,19 @@ impl EventStream {
         self.envelopes.borrow().ended()
     }
 
-    /// Waits for more bytes.
+    /// Waits for more bytes, unless `also` is fired first.
     ///
     /// # Errors
     /// A lost connection when the body ends without an end-of-stream message, or falls silent.
-    pub async fn fill(&self) -> Result<()> {
-        self.silence.looks.set(0);
-        self.silence.waiting.set(true);
-        let step = read(self.reader.read(), &self.guard).await;
-        self.silence.waiting.set(false);
-        let chunk = Reflect::get(&step?, &JsValue::from_str("value"))?;
-        match chunk.dyn_into::<Uint8Array>() {
-            Ok(chunk) => {
+    pub async fn fill(&self, also: Option<&Guard>) -> Result<()> {
+        match self.chunks.read([Some(&self.guard), also]).await? {
+            Some(chunk) => {
                 self.envelopes.borrow_mut().fill_with(chunk.length() as usize, |room| chunk.copy_to(room));
                 Ok(())
             }
-            Err(_) => {
+            None => {
                 self.exchange.finish();
-                self.held.take();
+                self.slot.take();
                 Err(cut_off())
             }
         }
@@ -138,8 +120,8 @@ impl EventStream {
         if self.cancelled.replace(true) {
             return;
         }
-        self.held.take();
-        ignore(&self.reader.cancel());
+        self.slot.take();
+        self.chunks.cancel();
     }
 
     /// What the end-of-stream message says, when it is an error.
@@ -151,7 +133,7 @@ impl EventStream {
         }
         let code = json::get(&error, "code").as_string().and_then(|name| Code::from_name(&name)).unwrap_or(Code::Unknown);
         let message = json::get(&error, "message").as_string().and_then(|message| short_message(&message));
-        Some(Fault::Answer(Answer {
+        Some(Fault::Answer(Box::new(Answer {
             doing: self.doing,
             status: 200,
             code: Some(code),
@@ -160,7 +142,7 @@ impl EventStream {
             gateway: None,
             repeated: false,
             body: JsValue::UNDEFINED,
-        }))
+        })))
     }
 }
 
@@ -169,25 +151,6 @@ pub fn unreadable() -> Fault {
     Thrown::new(Class::SandboxConnection, "The sandbox sent something that is no message of its protocol.")
         .suggestion("Check that sandboxUrl leads to the sandbox and not to another server.")
         .into()
-}
-
-/// Finds a connection dead on which nothing came during a wait for several looks in a row. Looks are counted and the clock is not read, so
-/// that a computer that slept does not find its streams dead on waking.
-struct Silence {
-    waiting: Cell<bool>,
-    looks: Cell<u32>,
-}
-
-impl Silence {
-    fn watch(self: &Rc<Self>, guard: &Rc<Guard>) -> Ticker {
-        let (silence, guard) = (self.clone(), guard.clone());
-        Ticker::start(LOOK_EVERY, move || {
-            if silence.waiting.get() && silence.looks.replace(silence.looks.get() + 1) + 1 == LOOKS {
-                let message = "The connection fell silent: not even a keepalive came.";
-                guard.fire(Thrown::new(Class::SandboxConnection, message).build());
-            }
-        })
-    }
 }
 
 impl Drop for EventStream {

@@ -1,22 +1,68 @@
 //! One request path for everything: headers, retries, timeouts, aborts, logging, and what a failure was.
 
 use super::guard::Guard;
+use super::json::get;
 use super::limits::Limits;
-use super::runtime::{log, now, retry_after_ms};
 use crate::client::Client;
 use crate::error::{Answer, Fault, Gateway, Result};
-use crate::options::set;
 use crate::protocol::connect::Code;
 use crate::protocol::failure::{Doing, short_message};
-use js_sys::{Function, JSON, Object, Promise, Reflect};
-use std::cell::Cell;
+use js_sys::{JSON, Object, Promise, Uint8Array};
+use std::ops::Deref;
 use wasm_bindgen::prelude::*;
-use web_sys::{AbortController, Response};
+use wasm_bindgen_futures::JsFuture;
 
-#[wasm_bindgen(module = "/src/js/shape.js")]
+#[wasm_bindgen(module = "/src/js/fetch.js")]
 extern "C" {
-    #[wasm_bindgen(js_name = errorBody)]
-    fn error_body(text: &str) -> JsValue;
+    #[allow(clippy::too_many_arguments)]
+    fn attempt(
+        fetch: &JsValue,
+        limits: &Guard,
+        want: u8,
+        url: &str,
+        method: &str,
+        path: &str,
+        headers: &Object,
+        body: &JsValue,
+        flags: u8,
+        logger: &JsValue,
+    ) -> Promise;
+
+    /// An answer.
+    #[derive(Clone)]
+    pub type RawExchange;
+    #[wasm_bindgen(method, getter)]
+    pub fn status(this: &RawExchange) -> u16;
+    #[wasm_bindgen(method, getter)]
+    fn ok(this: &RawExchange) -> bool;
+    #[wasm_bindgen(method, getter)]
+    fn body(this: &RawExchange) -> JsValue;
+    /// Says that the body was read to its end.
+    #[wasm_bindgen(method)]
+    pub fn finish(this: &RawExchange);
+    #[wasm_bindgen(method)]
+    fn close(this: &RawExchange);
+    /// A header of the answer.
+    #[wasm_bindgen(method)]
+    pub fn header(this: &RawExchange, name: &str) -> Option<String>;
+    /// The body's chunks, whose waits the guard ends; `None` for an answer without a body.
+    #[wasm_bindgen(method)]
+    pub fn chunks(this: &RawExchange, guard: &Guard) -> Option<Chunks>;
+
+    /// The chunks of a body.
+    pub type Chunks;
+    /// The next chunk; `undefined` at the end.
+    #[wasm_bindgen(method)]
+    fn next(this: &Chunks) -> Promise;
+    /// Fires the guard with an error of that class when nothing comes for that many looks during a wait.
+    #[wasm_bindgen(method, js_name = watchSilence)]
+    pub fn watch_silence(this: &Chunks, every: f64, looks: u32, class: &str, message: &str);
+    /// Reads what is left.
+    #[wasm_bindgen(method)]
+    pub fn drain(this: &Chunks);
+    /// Wants no more.
+    #[wasm_bindgen(method)]
+    pub fn cancel(this: &Chunks);
 }
 
 /// A request, before it is known how often it is sent.
@@ -37,11 +83,9 @@ pub struct Request<'a> {
     pub fresh: bool,
 }
 
-/// What is wanted of a good answer.
+/// What is wanted of a good answer. `js/fetch.js` knows these by their numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Want {
-    /// That it is good.
-    Nothing,
     /// Its body as text.
     Text,
     /// Its body as an `ArrayBuffer`.
@@ -50,6 +94,21 @@ pub enum Want {
     Blob,
     /// The answer itself, with its body unread.
     Open,
+}
+
+impl Chunks {
+    /// The next chunk; `None` at the end. The first of the guards is the one that these were made with, the second ends this wait alone.
+    pub async fn read(&self, guards: [Option<&Guard>; 2]) -> Result<Option<Uint8Array>> {
+        let next = self.next();
+        let next = guards[1].map_or(next.clone(), |guard| guard.race(&next));
+        match JsFuture::from(next).await {
+            Ok(chunk) => Ok(chunk.dyn_into().ok()),
+            Err(cause) => Err(match guards.into_iter().flatten().find(|guard| guard.is_fired()) {
+                Some(guard) => Fault::Thrown(guard.error()),
+                None => Fault::Network { begun: true, cause },
+            }),
+        }
+    }
 }
 
 /// A good answer.
@@ -69,30 +128,29 @@ impl Reply {
     }
 }
 
-/// A request that has an answer. Dropping it before [`Exchange::finish`] closes it on the server.
-pub struct Exchange {
-    pub response: Response,
-    pending: Pending,
-}
+/// A request that has an answer. Dropping it before [`RawExchange::finish`] closes it on the server.
+pub struct Exchange(RawExchange);
 
-impl Exchange {
-    /// Says that the body was read to its end.
-    pub fn finish(&self) {
-        self.pending.done.set(true);
+impl Deref for Exchange {
+    type Target = RawExchange;
+
+    fn deref(&self) -> &RawExchange {
+        &self.0
     }
 }
 
-/// A request that is aborted unless it is done.
-struct Pending {
-    controller: AbortController,
-    done: Cell<bool>,
+impl Exchange {
+    /// The answer for JavaScript, which then closes it.
+    pub fn handed_over(self) -> RawExchange {
+        let raw = self.0.clone();
+        std::mem::forget(self);
+        raw
+    }
 }
 
-impl Drop for Pending {
+impl Drop for Exchange {
     fn drop(&mut self) {
-        if !self.done.get() {
-            self.controller.abort();
-        }
+        self.0.close();
     }
 }
 
@@ -107,7 +165,7 @@ pub async fn send(client: &Client, request: &Request<'_>, want: Want, limits: &L
     let (mut repeated, mut attempt) = (false, 0);
     loop {
         let fault = match attempt_once(client, request, want, limits).await {
-            Ok((exchange, body)) => return Ok(Reply { exchange, body }),
+            Ok(reply) => return Ok(reply),
             Err(fault) => fault,
         };
         let wait = if request.repeatable && attempt < RETRIES { retry_wait(&fault, attempt) } else { None };
@@ -138,86 +196,29 @@ fn retry_wait(fault: &Fault, attempt: i32) -> Option<f64> {
     }
 }
 
-async fn attempt_once(client: &Client, request: &Request<'_>, want: Want, limits: &Limits) -> Result<(Exchange, JsValue)> {
-    let pending = Pending { controller: AbortController::new()?, done: Cell::new(false) };
-    let init = Object::new();
-    set(&init, "method", &JsValue::from_str(request.method));
-    set(&init, "headers", &request.headers);
-    set(&init, "signal", &pending.controller.signal());
-    let sender = request.body.dyn_ref::<Function>();
-    if !request.body.is_undefined() && sender.is_none() {
-        set(&init, "body", &request.body);
-        if request.body.is_instance_of::<web_sys::ReadableStream>() {
-            set(&init, "duplex", &JsValue::from_str("half"));
-        }
-    }
-    if request.fresh {
-        set(&init, "cache", &JsValue::from_str("no-store"));
-    }
-    if request.doing == Doing::Server {
-        // Where a redirect leads, the server's token has nothing to do.
-        set(&init, "redirect", &JsValue::from_str("manual"));
-    }
-    let started = now();
+async fn attempt_once(client: &Client, request: &Request<'_>, want: Want, limits: &Limits) -> Result<Reply> {
+    let is_server = request.doing == Doing::Server;
+    // Where a redirect leads, the server's token has nothing to do.
+    let flags = u8::from(request.fresh) | u8::from(is_server) << 1;
     let url = [request.base, request.path, request.query].concat();
-    let fetched = match sender {
-        Some(sender) => sender.call2(&JsValue::UNDEFINED, &JsValue::from_str(&url), &init).map(JsCast::unchecked_into),
-        None => client.fetch(&url, &init),
+    let (fetch, logger) = (&client.fetch, &client.logger);
+    let (method, path, headers, body) = (request.method, request.path, &request.headers, &request.body);
+    let answered = attempt(fetch, &limits.guard, want as u8, &url, method, path, headers, body, flags, logger);
+    let answer = JsFuture::from(answered).await?;
+    let status = get(&answer, "status");
+    let Some(status) = status.as_f64() else {
+        return Err(Fault::Network { begun: get(&answer, "begun").is_truthy(), cause: get(&answer, "cause") });
     };
-    let answered = match fetched {
-        Ok(promise) => limits.guard.promise(promise).await,
-        Err(error) => Err(super::guard::Stop::Failed(error)),
-    };
-    let logged = |status: u16| {
-        if let Some(logger) = &client.logger {
-            log(logger, !(200..400).contains(&status), request.method, request.path, status, now() - started);
-        }
-    };
-    let response: Response = match answered {
-        Ok(response) => response.unchecked_into(),
-        Err(stop) => {
-            logged(0);
-            return Err(stop.into());
-        }
-    };
-    limits.begun.set(true);
-    logged(response.status());
-    let exchange = Exchange { response, pending };
-    if !exchange.response.ok() {
-        return Err(Fault::Answer(refusal(request.doing, exchange, limits).await?));
+    let exchange = Exchange(answer.unchecked_into());
+    if !exchange.ok() {
+        return Err(Fault::Answer(Box::new(refusal(request.doing, status as u16, &exchange))));
     }
-    let body = match want {
-        Want::Open => return Ok((exchange, JsValue::UNDEFINED)),
-        Want::Nothing | Want::Text => exchange.response.text(),
-        Want::Bytes => exchange.response.array_buffer(),
-        Want::Blob => exchange.response.blob(),
-    };
-    let body = read(body?, &limits.guard).await?;
-    exchange.finish();
-    Ok((exchange, body))
-}
-
-/// Waits for a body, or a part of one. What breaks off here had begun.
-pub async fn read(body: Promise, guard: &Guard) -> Result<JsValue> {
-    guard.promise(body).await.map_err(|stop| match stop.into() {
-        Fault::Network { cause, .. } => Fault::Network { begun: true, cause },
-        fault => fault,
-    })
+    Ok(Reply { body: exchange.body(), exchange })
 }
 
 /// What an answer that is no success says.
-async fn refusal(doing: Doing, exchange: Exchange, limits: &Limits) -> Result<Answer> {
-    let status = exchange.response.status();
-    let retry_after = exchange.response.headers().get("retry-after").ok().flatten().and_then(|value| retry_after_ms(&value));
-    // A body that breaks off leaves the status, which says most of it.
-    let text = match read(exchange.response.text()?, &limits.guard).await {
-        Ok(text) => text.as_string().unwrap_or_default(),
-        Err(Fault::Network { .. }) => String::new(),
-        Err(fault) => return Err(fault),
-    };
-    exchange.finish();
-    let body = error_body(&text);
-    let field = |name: &str| Reflect::get(&body, &JsValue::from_str(name)).ok().and_then(|value| value.as_string());
+fn refusal(doing: Doing, status: u16, answer: &JsValue) -> Answer {
+    let field = |name: &str| get(answer, name).as_string();
     let code = doing
         .is_connect()
         .then(|| field("code").and_then(|name| Code::from_name(&name)).unwrap_or_else(|| Code::from_http_status(status)));
@@ -227,7 +228,7 @@ async fn refusal(doing: Doing, exchange: Exchange, limits: &Limits) -> Result<An
         Some("sandbox") if !doing.is_control() => Some(Gateway::Sandbox),
         _ => None,
     };
-    let kept = if doing == Doing::Server { JsValue::from_str(&text) } else { JsValue::UNDEFINED };
-    let message = short_message(&field("message").unwrap_or(text));
-    Ok(Answer { doing, status, code, message, retry_after, gateway, repeated: false, body: kept })
+    let message = field("message").and_then(|message| short_message(&message));
+    let retry_after = get(answer, "retryAfter").as_f64();
+    Answer { doing, status, code, message, retry_after, gateway, repeated: false, body: get(answer, "body") }
 }

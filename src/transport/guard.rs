@@ -1,17 +1,74 @@
-//! What ends a wait early: the caller's signal, a timer, a cancel.
+//! What ends a wait early: the caller's signal, a timer, a cancel. JavaScript has all of these; see `js/guard.js`.
 //!
-//! A [`Guard`] is fired once, with what the waiting call then gives its caller. Whoever waits does so through [`Guard::wait`]; timers and
-//! listeners fire it and are taken down when they are dropped, so none stays behind a call that has ended.
+//! A [`Guard`] is fired once, with what the waiting call then gives its caller. Whoever waits does so through [`Guard::promise`]; timers and
+//! listeners are taken down when their [`Held`] is dropped, so none stays behind a call that has ended.
 
-use super::runtime::{clear_interval, clear_timeout, set_interval, set_timeout};
-use std::cell::{Cell, RefCell};
-use std::future::{Future, poll_fn};
-use std::pin::pin;
+use crate::error::Result;
+use crate::panic::Deferred;
+use crate::target::Work;
+use js_sys::Promise;
+use std::cell::RefCell;
+use std::ops::Deref;
 use std::rc::Rc;
-use std::task::{Poll, Waker};
 use wasm_bindgen::prelude::*;
-use wasm_bindgen_futures::JsFuture;
+use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::AbortSignal;
+
+#[wasm_bindgen(module = "/src/js/guard.js")]
+extern "C" {
+    /// Something that can end waits.
+    #[derive(Clone)]
+    pub type Guard;
+    #[wasm_bindgen(constructor)]
+    pub fn new() -> Guard;
+    /// Ends the waits that are under way and all later ones. The first call counts.
+    #[wasm_bindgen(method)]
+    pub fn fire(this: &Guard, error: &JsValue);
+    #[wasm_bindgen(method, getter, js_name = isFired)]
+    pub fn is_fired(this: &Guard) -> bool;
+    /// What it was fired with.
+    #[wasm_bindgen(method, getter)]
+    pub fn error(this: &Guard) -> JsValue;
+    #[wasm_bindgen(method, js_name = onFire)]
+    fn call_on_fire(this: &Guard, callback: &JsValue);
+    /// The promise's value, unless the guard is fired first.
+    #[wasm_bindgen(method)]
+    pub fn race(this: &Guard, promise: &Promise) -> Promise;
+    /// Is fired by a signal, with its reason.
+    #[wasm_bindgen(method)]
+    pub fn follow(this: &Guard, signal: &AbortSignal);
+    /// Is fired by another guard too.
+    #[wasm_bindgen(method, js_name = followGuard)]
+    pub fn follow_guard(this: &Guard, other: &Guard);
+    /// Is fired after a time in ms, with an error of the class of that name; with `undefined` when the name is empty.
+    #[wasm_bindgen(method, js_name = afterWith)]
+    pub fn after(this: &Guard, ms: f64, class: &str, message: &str, suggestion: &str);
+    /// A signal that aborts when this is fired.
+    #[wasm_bindgen(method)]
+    pub fn signal(this: &Guard) -> AbortSignal;
+    /// Waits for a time in ms, unless the guard is fired first.
+    #[wasm_bindgen(method)]
+    pub fn sleep(this: &Guard, ms: f64) -> Promise;
+    #[wasm_bindgen(method)]
+    fn release(this: &Guard);
+
+    /// Something that several can wait for, again and again.
+    pub type Bell;
+    #[wasm_bindgen(constructor)]
+    pub fn new() -> Bell;
+    /// Wakes all who wait now.
+    #[wasm_bindgen(method)]
+    pub fn ring(this: &Bell);
+    /// Waits for the next ring.
+    #[wasm_bindgen(method)]
+    pub fn rung(this: &Bell) -> Promise;
+}
+
+impl Default for Bell {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 /// Why a wait ended without its value.
 #[derive(Debug)]
@@ -22,172 +79,93 @@ pub enum Stop {
     Fired(JsValue),
 }
 
-/// Something that can end waits.
-#[derive(Default)]
-pub struct Guard {
-    fired: RefCell<Option<JsValue>>,
-    waker: RefCell<Option<Waker>>,
-}
-
 impl Guard {
-    pub fn new() -> Rc<Self> {
-        Rc::new(Self::default())
-    }
-
-    /// Ends the wait that is under way and all later ones. The first call counts.
-    pub fn fire(&self, error: JsValue) {
-        if self.fired.borrow().is_none() {
-            *self.fired.borrow_mut() = Some(error);
-        }
-        let waker = self.waker.borrow_mut().take();
-        if let Some(waker) = waker {
-            waker.wake();
-        }
-    }
-
-    /// What it was fired with.
-    pub fn fired(&self) -> Option<JsValue> {
-        self.fired.borrow().clone()
-    }
-
-    /// The future's value, unless the guard is fired first. The future is only borrowed, so that it can be finished elsewhere.
-    pub async fn wait<F: Future + Unpin>(&self, mut future: F) -> core::result::Result<F::Output, JsValue> {
-        poll_fn(|context| {
-            if let Some(error) = self.fired() {
-                return Poll::Ready(Err(error));
-            }
-            let polled = pin!(&mut future).poll(context);
-            if polled.is_pending() {
-                *self.waker.borrow_mut() = Some(context.waker().clone());
-            }
-            polled.map(Ok)
-        })
-        .await
-    }
-
     /// The promise's value, unless the guard is fired first.
-    pub async fn promise(&self, promise: js_sys::Promise) -> core::result::Result<JsValue, Stop> {
-        match self.wait(JsFuture::from(promise)).await {
-            Ok(Ok(value)) => Ok(value),
-            Ok(Err(error)) => Err(Stop::Failed(error)),
-            Err(error) => Err(Stop::Fired(error)),
-        }
+    pub async fn promise(&self, promise: Promise) -> core::result::Result<JsValue, Stop> {
+        let raced = JsFuture::from(self.race(&promise)).await;
+        raced.map_err(|error| if self.is_fired() { Stop::Fired(self.error()) } else { Stop::Failed(error) })
     }
-}
 
-impl Guard {
     /// Waits for what a callback returned, if that can be waited for, unless the guard is fired first.
     ///
     /// # Errors
     /// What it was rejected with, which is the caller's own and goes back to the caller; what the guard is fired with.
     pub async fn settle(&self, answer: &JsValue) -> core::result::Result<(), JsValue> {
-        if !answer.is_object() {
-            return Ok(());
-        }
-        match self.promise(js_sys::Promise::resolve(answer)).await {
-            Ok(_) => Ok(()),
-            Err(Stop::Failed(error) | Stop::Fired(error)) => Err(error),
-        }
-    }
-}
-
-/// Something that several can wait for, again and again.
-#[derive(Default)]
-pub struct Bell {
-    rings: Cell<u32>,
-    waiting: RefCell<Vec<Waker>>,
-}
-
-impl Bell {
-    /// Wakes all who wait now.
-    pub fn ring(&self) {
-        self.rings.set(self.rings.get().wrapping_add(1));
-        for waker in self.waiting.take() {
-            waker.wake();
-        }
+        if answer.is_object() { JsFuture::from(self.race(&Promise::resolve(answer))).await.map(drop) } else { Ok(()) }
     }
 
-    /// Waits for the next ring.
-    pub async fn rung(&self) {
-        let before = self.rings.get();
-        poll_fn(|context| {
-            if self.rings.get() != before {
-                return Poll::Ready(());
+    /// Calls `callback` with what the guard is fired with; at once when it has been.
+    pub fn on_fire(&self, callback: Box<dyn FnOnce(JsValue)>) {
+        self.call_on_fire(&Closure::once(callback).into_js_value());
+    }
+
+    /// What `work` gives, unless the guard is fired first. Then the work goes on by itself, and `late` gets what it gives.
+    pub async fn work<T: 'static>(&self, work: Work<T>, late: fn(Result<T>)) -> Result<T> {
+        let (slot, deferred) = (Rc::new(RefCell::new(None)), Deferred::new(true));
+        let done = self.promise(deferred.promise());
+        let (filled, guard) = (slot.clone(), self.clone());
+        spawn_local(async move {
+            // A panic came before this began.
+            if deferred.is_over() {
+                return;
             }
-            self.waiting.borrow_mut().push(context.waker().clone());
-            Poll::Pending
-        })
-        .await;
-    }
-}
-
-/// Does something after a time, unless dropped before.
-pub struct Timer {
-    id: JsValue,
-    _callback: Closure<dyn FnMut()>,
-}
-
-/// The longest time a runtime's timer keeps, in ms; longer ones would fire at once.
-const LONGEST: f64 = 2_147_483_647.0;
-
-impl Timer {
-    pub fn start(ms: f64, callback: impl FnOnce() + 'static) -> Self {
-        let callback = Closure::once(callback);
-        let id = set_timeout(callback.as_ref().unchecked_ref(), ms.min(LONGEST));
-        Self { id, _callback: callback }
-    }
-}
-
-impl Drop for Timer {
-    fn drop(&mut self) {
-        clear_timeout(&self.id);
-    }
-}
-
-/// Does something again and again, until dropped.
-pub struct Ticker {
-    id: JsValue,
-    _callback: Closure<dyn FnMut()>,
-}
-
-impl Ticker {
-    pub fn start(ms: f64, callback: impl FnMut() + 'static) -> Self {
-        let callback = Closure::new(callback);
-        let id = set_interval(callback.as_ref().unchecked_ref(), ms);
-        Self { id, _callback: callback }
-    }
-}
-
-impl Drop for Ticker {
-    fn drop(&mut self) {
-        clear_interval(&self.id);
-    }
-}
-
-/// Does something when a signal aborts, unless dropped before.
-pub struct Listener {
-    signal: AbortSignal,
-    callback: Closure<dyn FnMut()>,
-}
-
-impl Listener {
-    /// Listens. A signal that has already aborted is answered at once.
-    pub fn start(signal: &AbortSignal, on_abort: impl FnOnce(JsValue) + 'static) -> Option<Self> {
-        if signal.aborted() {
-            on_abort(signal.reason());
-            return None;
+            let given = work.await;
+            if guard.is_fired() {
+                late(given);
+            } else {
+                *filled.borrow_mut() = Some(given);
+            }
+            deferred.settle(false, &JsValue::UNDEFINED);
+        });
+        let done = done.await;
+        let given = slot.take();
+        match (done, given) {
+            (Ok(_), Some(given)) => given,
+            // It was fired between the work's end and this moment.
+            (done, given) => {
+                given.map(late);
+                match done {
+                    Err(Stop::Failed(error) | Stop::Fired(error)) => Err(error.into()),
+                    Ok(_) => Err(self.error().into()),
+                }
+            }
         }
-        let callback = {
-            let signal = signal.clone();
-            Closure::once(move || on_abort(signal.reason()))
-        };
-        signal.add_event_listener_with_callback("abort", callback.as_ref().unchecked_ref()).ok()?;
-        Some(Self { signal: signal.clone(), callback })
     }
 }
 
-impl Drop for Listener {
+/// A guard whose timers and listeners go with this.
+pub struct Held(pub Guard);
+
+impl Held {
+    /// One that the signal fires.
+    pub fn by(signal: Option<&AbortSignal>) -> Self {
+        let guard = Guard::new();
+        if let Some(signal) = signal {
+            guard.follow(signal);
+        }
+        Self(guard)
+    }
+
+    /// One that is fired after a time in ms, with nothing.
+    pub fn after(ms: Option<f64>) -> Self {
+        let guard = Guard::new();
+        if let Some(ms) = ms {
+            guard.after(ms, "", "", "");
+        }
+        Self(guard)
+    }
+}
+
+impl Deref for Held {
+    type Target = Guard;
+
+    fn deref(&self) -> &Guard {
+        &self.0
+    }
+}
+
+impl Drop for Held {
     fn drop(&mut self) {
-        let _ = self.signal.remove_event_listener_with_callback("abort", self.callback.as_ref().unchecked_ref());
+        self.0.release();
     }
 }

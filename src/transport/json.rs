@@ -1,11 +1,11 @@
 //! The JSON codec, for platforms whose envd streams are JSON. JavaScript parses; bytes are base64.
 
-use crate::options::{object, set};
+use crate::options::{object, option, set, set_text};
 use crate::protocol::base64;
 use crate::protocol::events::{Channel, Malformed, ProcessEvent};
 use crate::transport::connect::Opening;
 use crate::unary::selector;
-use js_sys::{Array, JSON, Object, Reflect};
+use js_sys::{Array, JSON, Object};
 use wasm_bindgen::JsValue;
 
 /// The message that opens a stream.
@@ -21,11 +21,11 @@ pub fn opening(opening: &Opening) -> Object {
     let args: Array = start.args.iter().map(|arg| JsValue::from_str(arg)).collect();
     let envs = Object::new();
     for (name, value) in &start.envs {
-        set(&envs, name, &JsValue::from_str(value));
+        set_text(&envs, name, value);
     }
     let config = object(&[("cmd", JsValue::from_str(&start.cmd)), ("args", args.into()), ("envs", envs.into())]);
     if let Some(cwd) = &start.cwd {
-        set(&config, "cwd", &JsValue::from_str(cwd));
+        set_text(&config, "cwd", cwd);
     }
     let message = object(&[("process", config.into())]);
     if let Some((cols, rows)) = start.size {
@@ -85,5 +85,5 @@ pub fn parse(message: &[u8]) -> Result<JsValue, Malformed> {
 
 /// A property; `undefined` of what is no object.
 pub fn get(value: &JsValue, name: &str) -> JsValue {
-    if value.is_object() { Reflect::get(value, &JsValue::from_str(name)).unwrap_or_default() } else { JsValue::UNDEFINED }
+    option(value, name).unwrap_or_default()
 }

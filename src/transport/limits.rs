@@ -1,24 +1,26 @@
 //! How long a call may take, and what else ends it.
 
-use super::guard::{Guard, Listener, Timer};
-use super::runtime::{is_http_page, now};
-use crate::error::{Result, Thrown};
+use super::guard::{Guard, Held};
+use crate::error::{Fault, Result};
 use crate::options::CallOptions;
-use crate::protocol::failure::Class;
-use crate::protocol::routing::decimal;
-use std::cell::Cell;
-use std::rc::Rc;
-use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
 
-/// A call under way: the caller's signal and the request timeout, for all of its requests together.
+#[wasm_bindgen(module = "/src/js/guard.js")]
+extern "C" {
+    #[wasm_bindgen(extends = Guard)]
+    type Limits_;
+    #[wasm_bindgen(constructor, js_class = Limits)]
+    fn new(signal: &JsValue, ms: Option<f64>) -> Limits_;
+    #[wasm_bindgen(method)]
+    fn left(this: &Limits_) -> f64;
+    #[wasm_bindgen(method)]
+    fn lift(this: &Limits_);
+}
+
+/// A call under way: the caller's signal and the request timeout, for all of its requests together. Dropping it takes both down.
 pub struct Limits {
-    pub guard: Rc<Guard>,
-    /// Whether the headers of an answer have come.
-    pub begun: Rc<Cell<bool>>,
-    /// When the timeout passes, on the clock of [`now`].
-    deadline: Option<f64>,
-    _listener: Option<Listener>,
-    timer: Cell<Option<Timer>>,
+    pub guard: Held,
 }
 
 impl Limits {
@@ -27,57 +29,27 @@ impl Limits {
     /// # Errors
     /// The signal's reason when it has already aborted.
     pub fn start(options: &CallOptions) -> Result<Self> {
-        let (guard, begun) = (Guard::new(), Rc::new(Cell::new(false)));
-        let listener = options.signal.as_ref().and_then(|signal| {
-            let guard = guard.clone();
-            Listener::start(signal, move |reason| guard.fire(reason))
-        });
-        if let Some(reason) = guard.fired() {
-            return Err(reason.into());
-        }
-        let timer = options.timeout.map(|ms| {
-            let (guard, begun) = (guard.clone(), begun.clone());
-            Timer::start(ms, move || guard.fire(timed_out(ms, begun.get())))
-        });
-        let deadline = options.timeout.map(|ms| now() + ms);
-        Ok(Self { guard, begun, deadline, _listener: listener, timer: Cell::new(timer) })
+        let signal = options.signal.as_ref().map_or(JsValue::UNDEFINED, JsValue::from);
+        let guard = Held(Limits_::new(&signal, options.timeout).unchecked_into());
+        if guard.is_fired() { Err(guard.error().into()) } else { Ok(Self { guard }) }
+    }
+
+    fn js(&self) -> &Limits_ {
+        self.guard.unchecked_ref()
     }
 
     /// Says that the answer has begun, and that this is all that the timeout was for.
     pub fn lift(&self) {
-        self.timer.take();
+        self.js().lift();
     }
 
     /// How much time is left, in ms; infinite without a timeout.
     pub fn left(&self) -> f64 {
-        self.deadline.map_or(f64::INFINITY, |deadline| deadline - now())
+        self.js().left()
     }
 
     /// Waits, unless the call is ended first.
     pub async fn sleep(&self, ms: f64) -> Result<()> {
-        let wake = Guard::new();
-        let _timer = {
-            let wake = wake.clone();
-            Timer::start(ms, move || wake.fire(JsValue::UNDEFINED))
-        };
-        let never = std::future::pending::<()>();
-        // The inner wait ends when the timer fires; only the outer one is an end of the call.
-        let _ = self.guard.wait(Box::pin(wake.wait(Box::pin(never)))).await?;
-        Ok(())
+        JsFuture::from(self.guard.sleep(ms)).await.map(drop).map_err(Fault::from)
     }
-}
-
-fn timed_out(ms: f64, begun: bool) -> JsValue {
-    let message = if begun { "The answer was not complete within " } else { "No answer within " };
-    let message = [message, &decimal(ms as u64), " ms (requestTimeoutMs)."].concat();
-    let error = Thrown::new(Class::RequestTimeout, &message);
-    if begun || !is_http_page() {
-        return error.build();
-    }
-    error
-        .suggestion(
-            "On http: a browser opens six connections a host, for all tabs together: close streams that are not needed, or serve page \
-             and platform over https. Else raise requestTimeoutMs (0 = no limit).",
-        )
-        .build()
 }

@@ -2,17 +2,15 @@
 
 use super::connect::cut_off;
 use super::events::unreadable;
-use super::fetch::{Exchange, Request, Want, read, send};
+use super::fetch::{Chunks, Exchange, Request, Want, send};
 use super::guard::Guard;
 use super::limits::Limits;
-use super::runtime::ignore;
 use super::slots::{Slot, acquire};
 use crate::error::Result;
 use crate::protocol::interpreter::{LineReader, without_bare_words};
 use crate::target::Target;
-use js_sys::{JSON, Reflect, Uint8Array};
+use js_sys::JSON;
 use wasm_bindgen::prelude::*;
-use web_sys::ReadableStreamDefaultReader;
 
 #[wasm_bindgen(module = "/src/js/code.js")]
 extern "C" {
@@ -23,7 +21,9 @@ extern "C" {
 
 /// A stream of lines. Dropping it closes the request on the server.
 pub struct LineStream {
-    reader: ReadableStreamDefaultReader,
+    chunks: Chunks,
+    /// Whose end ends the stream.
+    guard: Guard,
     exchange: Exchange,
     lines: LineReader,
     ended: bool,
@@ -31,23 +31,23 @@ pub struct LineStream {
 }
 
 impl LineStream {
-    /// Sends the request, to another host where this page has too many streams open.
+    /// Sends the request, to another host where this page has too many streams open. The limits go on to count for lines.
     pub async fn open(target: &Target, mut request: Request<'_>, limits: &Limits) -> Result<Self> {
         let (base, slot) = acquire(&target.sandbox_url, request.base)?;
         request.base = &base;
         let exchange = send(&target.client, &request, Want::Open, limits).await?.exchange;
-        let reader = exchange.response.body().ok_or_else(cut_off)?.get_reader().unchecked_into();
-        Ok(Self { reader, exchange, lines: LineReader::default(), ended: false, _slot: slot })
+        let chunks = exchange.chunks(&limits.guard).ok_or_else(cut_off)?;
+        Ok(Self { chunks, guard: limits.guard.0.clone(), exchange, lines: LineReader::default(), ended: false, _slot: slot })
     }
 
     /// The next line's value; `None` at the end of the body. There is no limit to how long it may take.
     ///
     /// # Errors
-    /// What `guard` is fired with, also when a line is here already.
-    pub async fn next(&mut self, guard: &Guard) -> Result<Option<JsValue>> {
+    /// What the guard is fired with, also when a line is here already.
+    pub async fn next(&mut self) -> Result<Option<JsValue>> {
         loop {
-            if let Some(error) = guard.fired() {
-                return Err(error.into());
+            if self.guard.is_fired() {
+                return Err(self.guard.error().into());
             }
             while let Some(line) = self.lines.next_line() {
                 if !line.trim_ascii().is_empty() {
@@ -57,13 +57,12 @@ impl LineStream {
             if self.ended {
                 return Ok(None);
             }
-            let step = read(self.reader.read(), guard).await?;
-            match Reflect::get(&step, &JsValue::from_str("value"))?.dyn_into::<Uint8Array>() {
-                Ok(chunk) => {
+            match self.chunks.read([Some(&self.guard), None]).await? {
+                Some(chunk) => {
                     let filled = self.lines.fill_with(chunk.length() as usize, |room| chunk.copy_to(room));
                     filled.map_err(|_| unreadable())?;
                 }
-                Err(_) => {
+                None => {
                     self.ended = true;
                     self.exchange.finish();
                     // What stands behind the last line end may be whole, or cut off.
@@ -76,7 +75,7 @@ impl LineStream {
     /// What mattered has come. Reading the body's end gives the connection back.
     pub fn finish(self) {
         self.exchange.finish();
-        ignore(&self.reader.read());
+        self.chunks.drain();
     }
 }
 

@@ -5,16 +5,6 @@ use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen]
 extern "C" {
-    #[wasm_bindgen(js_name = setTimeout)]
-    pub fn set_timeout(callback: &Function, ms: f64) -> JsValue;
-    #[wasm_bindgen(js_name = clearTimeout)]
-    pub fn clear_timeout(id: &JsValue);
-    #[wasm_bindgen(js_name = setInterval)]
-    pub fn set_interval(callback: &Function, ms: f64) -> JsValue;
-    #[wasm_bindgen(js_name = clearInterval)]
-    pub fn clear_interval(id: &JsValue);
-    #[wasm_bindgen(js_name = fetch, catch)]
-    pub fn global_fetch(url: &str, init: &JsValue) -> Result<Promise, JsValue>;
     #[wasm_bindgen(js_namespace = performance)]
     pub fn now() -> f64;
 }
@@ -37,9 +27,6 @@ extern "C" {
     /// A `fetch` that goes through a proxy, where the runtime has one.
     #[wasm_bindgen(js_name = proxyFetch, catch)]
     pub fn proxy_fetch(proxy: &str) -> Result<Function, JsValue>;
-    pub fn log(logger: &JsValue, failed: bool, method: &str, path: &str, status: u16, ms: f64);
-    #[wasm_bindgen(js_name = retryAfterMs)]
-    pub fn retry_after_ms(value: &str) -> Option<f64>;
 }
 
 /// Whether this is a page or a worker of one.

@@ -1,5 +1,5 @@
 /** What a page downloads to use the client. */
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
@@ -11,19 +11,14 @@ const BUDGET = 75_000;
 const dist = new URL("../../pkg/dist/", import.meta.url).pathname;
 
 test("the whole client stays within its budget", () => {
-  const snippets = existsSync(join(dist, "snippets"))
-    ? readdirSync(join(dist, "snippets"), { recursive: true, encoding: "utf8" })
-    : [];
-  const parts = ["agent_sandbox_web_bg.wasm", "agent_sandbox_web.js", ...snippets.map((name) => join("snippets", name))];
-  const sizes = parts
-    .filter((name) => statSync(join(dist, name)).isFile())
-    .map((name) => {
-      const bytes = readFileSync(join(dist, name));
-      const brotli = brotliCompressSync(bytes, {
-        params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
-      });
-      return { name, raw: bytes.length, gzip: gzipSync(bytes, { level: 9 }).length, brotli: brotli.length };
+  const parts = ["agent_sandbox_web_bg.wasm", "agent_sandbox_web.js"];
+  const sizes = parts.map((name) => {
+    const bytes = readFileSync(join(dist, name));
+    const brotli = brotliCompressSync(bytes, {
+      params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
     });
+    return { name, raw: bytes.length, gzip: gzipSync(bytes, { level: 9 }).length, brotli: brotli.length };
+  });
   const total = { name: "together", raw: 0, gzip: 0, brotli: 0 };
   for (const size of sizes) {
     total.raw += size.raw;

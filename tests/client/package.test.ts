@@ -26,11 +26,35 @@ const COUNT = `
   let loads = 0;
   const real = WebAssembly.instantiate;
   WebAssembly.instantiate = (source, imports) => {
-    if (imports && "./agent_sandbox_web_bg.js" in imports) loads += 1;
+    if (imports && "asw" in imports) loads += 1;
     return real(source, imports);
   };
 `;
 const ATTACH = `Sandbox.attach({ sandboxId: "i1", sandboxUrl: "https://sandbox.test/{port}" })`;
+
+/** A module whose memory grows by no more than a megabyte. */
+function withLittleMemory(module: Uint8Array): Uint8Array {
+  const number = (at: number): [value: number, end: number] => {
+    let [value, shift, end] = [0, 0, at];
+    for (;;) {
+      const byte = module[end++] as number;
+      value |= (byte & 127) << shift;
+      shift += 7;
+      if (byte < 128) return [value, end];
+    }
+  };
+  for (let at = 8; at < module.length; ) {
+    const [length, start] = number(at + 1);
+    if (module[at] === 5) {
+      // One memory, its flags, its least size in pages of 64 KiB; then its largest.
+      const [pages] = number(start + 2);
+      const sizes = [pages, pages + 16].flatMap((size) => [(size & 127) | 128, size >> 7]);
+      return Uint8Array.from([...module.subarray(0, at), 5, 2 + sizes.length, 1, 1, ...sizes, ...module.subarray(start + length)]);
+    }
+    at = start + length;
+  }
+  throw new Error("there is no memory");
+}
 
 describe("in Node", () => {
   test("importing loads nothing, and calls at the same time load once", async () => {
@@ -45,6 +69,27 @@ describe("in Node", () => {
       console.log(JSON.stringify({ imported, listed, loads, hasNext: pages.hasNext, url: sandbox.getUrl(80), same: sandbox instanceof Sandbox }));
     `);
     expect(result).toEqual({ imported: 0, listed: 0, loads: 1, hasNext: true, url: "https://sandbox.test/80", same: true });
+  });
+
+  // No bad input makes the client panic; memory that ends does.
+  test("a panic fails every call under way with a PanicError, and the next one works", async () => {
+    const result = await inNode(`
+      const { readFileSync } = await import("node:fs");
+      const { PanicError, Sandbox, init } = await import("agent-sandbox-web");
+      const module = readFileSync(${JSON.stringify(join(dist, "agent_sandbox_web_bg.wasm"))});
+      await init(await WebAssembly.compile((${withLittleMemory})(module)));
+      let answers = false;
+      const fetch = () => (answers ? Promise.resolve(Response.json({ entry: { name: "a", path: "/a" } })) : new Promise(() => {}));
+      const attach = () => Sandbox.attach({ sandboxId: "i1", sandboxUrl: "https://sandbox.test/{port}" }, { fetch });
+      const caught = (promise) => promise.then(() => "no error", (error) => error instanceof PanicError && error.code);
+      const sandbox = await attach();
+      const under = [caught(sandbox.files.exists("a")), caught(sandbox.commands.run("x"))];
+      const panicked = await caught(sandbox.commands.run("x", { input: new Uint8Array(64 * 1024 * 1024) }));
+      const failed = await Promise.all(under);
+      answers = true;
+      console.log(JSON.stringify({ panicked, failed, next: await (await attach()).files.exists("a"), same: await sandbox.files.exists("a") }));
+    `);
+    expect(result).toEqual({ panicked: "E0002", failed: ["E0002", "E0002"], next: true, same: true });
   });
 
   test("require() works", async () => {
@@ -100,7 +145,7 @@ test("no entry but Node's has a built-in of Node among its imports", async () =>
   expect(names).toEqual(expect.arrayContaining(["browser.js", "core.js", "deno.js", "edge-light.js", "manual.js", "workerd.js"]));
   for (const name of names) {
     const code = await readFile(join(dist, name), "utf8");
-    expect(code, name).not.toMatch(/["']node:|require\(|from ?["'](fs|path|util|crypto|url)["']/);
+    expect(code, name).not.toMatch(/["'`]node:|(?<![.\w])require\(["'`]|from ?["'](fs|path|util|crypto|url)["']/);
     // An await at the top of a module breaks service workers and classic bundles.
     expect(code, name).not.toMatch(/^(await |(const|let|export) .*= await )/m);
   }

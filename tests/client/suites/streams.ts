@@ -285,6 +285,61 @@ export const streams = suite("streams", (test) => {
     assert.equal((await handle.wait()).exitCode, 9);
   });
 
+  const forever = () => new Promise<void>(() => undefined);
+
+  /** A process that says one thing and goes on until it is killed. */
+  async function talking(context: Context) {
+    const body = new Body([start(), data("stdout", "one")], "stay");
+    const { sandbox, calls } = await fakeSandbox(context, (call) => {
+      if (call.path.endsWith(START)) return body;
+      if (call.path.endsWith("/SendSignal")) {
+        body.push(concat(end({ exitCode: -1, exited: false, status: "signal: killed", error: "signal: killed" }), endOfStream()));
+      }
+      return unary();
+    });
+    let onStdout: () => Promise<void> = forever;
+    const heard = new Promise<void>((resolve) => {
+      onStdout = () => {
+        resolve();
+        return forever();
+      };
+    });
+    return { sandbox, calls, onStdout, heard };
+  }
+
+  test("a callback that never settles does not outlast the command's timeout", async (context) => {
+    const { sandbox, calls, onStdout } = await talking(context);
+    await rejected(sandbox.commands.run("x", { onStdout, timeoutMs: 50 }), context.sdk.CommandTimeoutError, "E3001");
+    await eventually(() => calls.some(({ path }) => path.endsWith("/SendSignal")), "the kill");
+  });
+
+  test("a callback that never settles does not outlast an abort", async (context) => {
+    const { sandbox, onStdout, heard } = await talking(context);
+    const controller = new AbortController();
+    const run = sandbox.commands.run("x", { onStdout, signal: controller.signal });
+    await heard;
+    controller.abort("mine");
+    assert.equal(await run.catch((error: unknown) => error), "mine");
+  });
+
+  test("a callback that never settles does not outlast a kill", async (context) => {
+    const { sandbox, onStdout, heard } = await talking(context);
+    const handle = await sandbox.commands.start("x", { timeoutMs: 0 });
+    const waited = handle.wait({ onStdout });
+    await heard;
+    assert.isTrue(await handle.kill());
+    assert.deepInclude(await waited, { exitCode: -1, stdout: "one" });
+  });
+
+  test("a callback that never settles does not outlast a disconnect", async (context) => {
+    const { sandbox, onStdout, heard } = await talking(context);
+    const handle = await sandbox.commands.start("x", { timeoutMs: 0 });
+    const waited = handle.wait({ onStdout });
+    await heard;
+    await handle.disconnect();
+    await rejected(waited, context.sdk.SandboxConnectionError, "E5001");
+  });
+
   test("a callback that throws fails the run with what it threw", async (context) => {
     const body = new Body([start(), data("stdout", "one"), data("stdout", "two")], "stay");
     const { sandbox } = await fakeSandbox(

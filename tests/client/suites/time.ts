@@ -167,6 +167,18 @@ export const time = suite("time", (test) => {
     });
   }
 
+  test("many calls that share a signal have one listener together, which goes with the last of them", async (context) => {
+    const { controller, listeners } = countedSignal();
+    const { sandbox } = await fakeSandbox(context, never);
+    const calls = Array.from({ length: 20 }, () => caught(sandbox.files.exists("a", { signal: controller.signal })));
+    const { sandbox: quick } = await fakeSandbox(context, gone);
+    await quick.files.exists("a", { signal: controller.signal }).catch(() => undefined);
+    assert.equal(listeners(), 1);
+    controller.abort("mine");
+    assert.deepEqual(await Promise.all(calls), Array(20).fill("mine"));
+    await eventually(() => listeners() === 0, "no listener left");
+  });
+
   test("a command that is aborted before it is known to run is killed as soon as it is", async (context) => {
     const controller = new AbortController();
     let began: (body: Body) => void = () => {};

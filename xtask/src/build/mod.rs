@@ -2,13 +2,14 @@
 //!
 //! | part | made from | product |
 //! |---|---|---|
-//! | wasm | the root crate | `pkg/dist/agent_sandbox_web.{js,d.ts}`, `…_bg.wasm`, `pkg/dist/snippets/` (see [`wasm`]) |
+//! | wasm | the root crate | `pkg/dist/agent_sandbox_web.{js,d.ts}`, `…_bg.wasm` (see [`wasm`]) |
 //! | package | `pkg/`, by its npm script `build` | the rest of `pkg/dist` |
 //! | console | `www/`, by its npm script `build` | `www/dist` |
 //! | platform | `local/` | `target/release/agent-sandbox-local` |
 //!
 //! The npm scripts find what the earlier parts made in `pkg/dist` and must leave it there.
 
+mod slim;
 mod wasm;
 
 use crate::project::Project;

@@ -2,11 +2,12 @@
 //!
 //! Into `pkg/dist` go
 //! - `agent_sandbox_web_bg.wasm`, after `wasm-opt`;
-//! - `agent_sandbox_web.js`, the minified glue (target "web": nothing happens on import, `initSync` and the default export start it, and
-//!   the module must be handed to them: which way of getting at the .wasm fits a runtime is for the package's entries to know);
-//! - `agent_sandbox_web.d.ts`;
-//! - `snippets/…`, the crate's own JavaScript files at the path that the crate names them by, without the crate's changing hash.
+//! - `agent_sandbox_web.js`, the glue (target "web": nothing happens on import, `initSync` and the default export start it, and the module
+//!   must be handed to them: which way of getting at the .wasm fits a runtime is for the package's entries to know) and the crate's own
+//!   JavaScript, in one small module. What the entries need of the latter, `src/js/face.js` exports;
+//! - `agent_sandbox_web.d.ts`.
 
+use super::slim;
 use crate::project::Project;
 use crate::run::{is_fresh, run, run_quietly, say, step};
 use anyhow::{Context, Result};
@@ -32,9 +33,9 @@ pub fn build(project: &Project) -> Result<()> {
     let compiled = project.target().join(format!("wasm32-unknown-unknown/wasm/{NAME}.wasm"));
     let dist = project.path("pkg/dist");
     let products = ["_bg.wasm", ".js", ".d.ts"].map(|ending| dist.join(format!("{NAME}{ending}")));
-    let minifier = project.path("xtask/js/minify.mjs");
+    let bundler = project.path("xtask/js/bundle.mjs");
     // The program itself counts as a source: it holds the generator of the glue.
-    if is_fresh(&products, &[compiled.clone(), minifier.clone(), std::env::current_exe()?]) {
+    if is_fresh(&products, &[compiled.clone(), bundler.clone(), std::env::current_exe()?]) {
         say("    the glue is up to date");
         return Ok(());
     }
@@ -49,12 +50,10 @@ pub fn build(project: &Project) -> Result<()> {
             project.npm_tool("wasm-opt").args(["-Oz", "--one-caller-inline-max-function-size=30"]).arg(&input).arg("-o").arg(&wasm),
         )
     })?;
-    step("shrink the glue", || {
-        let mut scripts = vec![(raw.join(format!("{NAME}.js")), glue)];
-        let snippets = dist.join("snippets");
-        remove_folder(&snippets)?;
-        scripts.extend(files_below(&raw.join("snippets"))?.into_iter().map(|(file, relative)| (file, snippets.join(relative))));
-        run_quietly(project.command("node").arg(&minifier).args(scripts.iter().flat_map(|(from, to)| [from, to])))?;
+    step("bundle and shrink the glue", || {
+        // Earlier builds had the crate's own files there.
+        remove_folder(&dist.join("snippets"))?;
+        run_quietly(project.command("node").arg(&bundler).arg(raw.join("face.js")).arg(&glue))?;
         let declarations = std::fs::read_to_string(raw.join(format!("{NAME}.d.ts")))?;
         std::fs::write(&types, with_disposable(&declarations)).with_context(|| format!("writing {}", types.display()))
     })
@@ -62,16 +61,21 @@ pub fn build(project: &Project) -> Result<()> {
 
 fn generate(project: &Project, compiled: &Path, out: &Path) -> Result<()> {
     remove_folder(out)?;
-    wasm_bindgen_cli_support::Bindgen::new()
+    let output = wasm_bindgen_cli_support::Bindgen::new()
         .input_path(compiled)
         .out_name(NAME)
         .web(true)?
         .typescript(true)
         .remove_producers_section(true)
-        .generate(out)
+        .generate_output()
         .with_context(|| format!("generating the glue for {}", compiled.display()))?;
+    slim::emit(output, out, NAME)?;
     settle_snippets(out)?;
-    complete_snippets(project, &out.join("snippets"))
+    complete_snippets(project, &out.join("snippets"))?;
+    let face = format!(
+        "export * from \"./{NAME}.js\";\nexport {{ default }} from \"./{NAME}.js\";\nexport * from \"./snippets/src/js/face.js\";\n"
+    );
+    Ok(std::fs::write(out.join("face.js"), face)?)
 }
 
 /// Adds the files that snippets import: wasm-bindgen copies those alone that the crate names. A folder with one of them is taken whole.

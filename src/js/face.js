@@ -1,0 +1,5 @@
+// What the package's entries use of the crate's own JavaScript.
+export * from "../server/js/client.js";
+export * from "./errors.js";
+export { bindFiles } from "./files.js";
+export { setProxyFetch } from "./runtime.js";

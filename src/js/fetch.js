@@ -1,0 +1,151 @@
+// One attempt at a request, and the bodies of answers. What an answer means, and whether to try again, is Rust's to say.
+import { log, retryAfterMs } from "./runtime.js";
+import { errorBody } from "./shape.js";
+
+/** What is wanted of a good answer, by its number in Rust: the method of `Response` that reads it. The last one is the answer itself. */
+const READS = ["text", "arrayBuffer", "blob"];
+
+/** Flags of a request: the HTTP cache must stay out of it; it goes to a SandboxServer, whose redirects are not followed. */
+const FRESH = 1;
+const SERVER = 2;
+
+/** A request that has an answer, and is aborted when it is let go before its end. */
+class Exchange {
+  #controller;
+
+  constructor(controller, fields) {
+    this.#controller = controller;
+    Object.assign(this, fields);
+  }
+
+  /** Says that the body was read to its end. */
+  finish() {
+    this.#controller = undefined;
+  }
+
+  close() {
+    this.#controller?.abort();
+    this.finish();
+  }
+
+  header(name) {
+    return this.response.headers.get(name) ?? undefined;
+  }
+
+  /** The body's chunks; undefined for an answer without a body. */
+  chunks(guard) {
+    return this.response.body ? new Chunks(this.response.body, guard) : undefined;
+  }
+}
+
+/**
+ * Sends a request. Throws nothing but what `limits` was fired with; a request without an answer has a `cause` and `begun` says whether there
+ * was the beginning of one.
+ */
+export async function attempt(fetch, limits, want, url, method, path, headers, body, flags, logger) {
+  const controller = new AbortController();
+  const init = { method, headers, signal: controller.signal };
+  const sends = typeof body === "function";
+  if (body !== undefined && !sends) init.body = body;
+  if (body instanceof ReadableStream) init.duplex = "half";
+  if (flags & FRESH) init.cache = "no-store";
+  if (flags & SERVER) init.redirect = "manual";
+  const started = performance.now();
+  const logged = (status) => {
+    if (logger) log(logger, status < 200 || status >= 400, method, path, status, performance.now() - started);
+  };
+  let response;
+  try {
+    response = await limits.race(sends ? body(url, init) : fetch ? fetch(url, init) : globalThis.fetch(url, init));
+  } catch (cause) {
+    logged(0);
+    return failed(cause, false);
+  }
+  limits.begun = true;
+  const { status, ok } = response;
+  logged(status);
+  const exchange = new Exchange(controller, { response, status, ok });
+  try {
+    if (ok) {
+      const read = READS[want];
+      if (read === undefined) return exchange;
+      exchange.body = await limits.race(response[read]());
+    } else {
+      const after = exchange.header("retry-after");
+      exchange.retryAfter = after === undefined ? undefined : retryAfterMs(after);
+      let text = "";
+      try {
+        text = await limits.race(response.text());
+      } catch (cause) {
+        // A body that breaks off leaves the status, which says most of it.
+        if (limits.isFired) throw cause;
+      }
+      const { message = text, code, fromGateway } = errorBody(text);
+      Object.assign(exchange, { message, code, fromGateway, body: flags & SERVER ? text : undefined });
+    }
+    exchange.finish();
+    return exchange;
+  } catch (cause) {
+    return failed(cause, true);
+  }
+
+  function failed(cause, begun) {
+    controller.abort();
+    if (limits.isFired) throw limits.error;
+    return { cause, begun };
+  }
+}
+
+/** The chunks of a body. */
+export class Chunks {
+  #reader;
+  #guard;
+  #waiting = false;
+  #looks = 0;
+  #ticker;
+
+  constructor(body, guard) {
+    this.#reader = body.getReader();
+    this.#guard = guard;
+  }
+
+  /** The next chunk; undefined at the end. */
+  async next() {
+    this.#looks = 0;
+    this.#waiting = true;
+    try {
+      return (await this.#guard.race(this.#reader.read())).value;
+    } finally {
+      this.#waiting = false;
+    }
+  }
+
+  /**
+   * Fires the guard when nothing came during a wait for several looks in a row. Looks are counted and the clock is not read, so that a
+   * computer that slept does not find its streams dead on waking.
+   */
+  watchSilence(every, looks, className, message) {
+    this.#ticker = setInterval(() => {
+      if (!this.#waiting || ++this.#looks < looks) return;
+      this.#guard.afterWith(0, className, message, "");
+      this.release();
+    }, every);
+  }
+
+  /** Stops watching. */
+  release() {
+    clearInterval(this.#ticker);
+  }
+
+  /** Reads what is left, which gives the connection back. */
+  drain() {
+    this.release();
+    this.#reader.read().catch(() => {});
+  }
+
+  /** Wants no more. */
+  cancel() {
+    this.release();
+    this.#reader.cancel().catch(() => {});
+  }
+}

@@ -1,0 +1,15 @@
+// Makes one small module of several: node bundle.mjs ENTRY OUT.
+import { rolldown } from "rolldown";
+
+const [input, file] = process.argv.slice(2);
+// What imports itself for its effects is written by us, and has none that anybody waits for.
+const bundle = await rolldown({
+  input,
+  platform: "neutral",
+  treeshake: { moduleSideEffects: true },
+  onLog(level, log) {
+    if (level === "warn") throw new Error(log.message);
+  },
+});
+await bundle.write({ file, format: "esm", minify: true, comments: false });
+await bundle.close();

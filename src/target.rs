@@ -145,7 +145,8 @@ impl Target {
             Fault::Thrown(_) => return fault.into_js(),
             Fault::Network { begun, cause } => (*begun, cause.clone(), None),
             Fault::Answer(answer) if answer.gateway.is_some() => (false, JsValue::UNDEFINED, answer.gateway),
-            Fault::Answer(answer) if answer.code == Some(Code::Unavailable) || matches!(answer.status, 502..=504) => {
+            // Where answers have codes, the code says it: a deadline comes as 504, and from a sandbox that runs.
+            Fault::Answer(answer) if answer.code.map_or(matches!(answer.status, 502..=504), |code| code == Code::Unavailable) => {
                 (answer.status == 200, JsValue::UNDEFINED, None)
             }
             Fault::Answer(_) => return fault.into_js(),

@@ -3,6 +3,7 @@ import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { type CommandResult, Sandbox, type SandboxInfo } from "agent-sandbox-web";
 import type { PlatformInfo } from "../support/platform.ts";
 import type { Results } from "./expectations.ts";
+import { COUNTER } from "./scenario.ts";
 
 const ODD_NAME = "a b#?%+ü😀.txt";
 
@@ -32,6 +33,7 @@ export async function runOurs(platform: PlatformInfo): Promise<Results> {
     await commands(scene);
     await files(scene);
     await terminals(scene);
+    await lifecycle(scene);
   } finally {
     await ends(scene);
   }
@@ -288,6 +290,98 @@ async function terminals({ sandbox, step }: Scene): Promise<void> {
     const ended = handle.wait();
     return [await pty.kill(handle.pid), (await ended).exitCode !== 0];
   });
+}
+
+async function lifecycle({ options, step }: Scene): Promise<void> {
+  const group = randomUUID();
+  const one = await Sandbox.create("base", { timeoutMs: 120_000, metadata: { group }, ...options });
+  const others: Sandbox[] = [];
+  const count = async () => Number((await one.commands.run("cat count")).stdout);
+  const state = async () => (await one.getInfo()).status;
+  try {
+    await one.commands.run(COUNTER);
+    await step("pauseWithMemory", async () => {
+      const before = await count();
+      const paused = [await one.pause(), await one.pause()];
+      const seen = [await state(), await one.isRunning()];
+      const query = { metadata: { group }, status: "paused" };
+      const listed = (await Sandbox.list({ ...query, ...options }).nextItems()).map((info) => info.sandboxId === one.sandboxId);
+      await Sandbox.connect(one.sandboxId, { timeoutMs: 120_000, ...options });
+      return { paused, seen, listed, running: await one.isRunning(), goesOn: await until(async () => (await count()) > before) };
+    });
+    await step("streamEndsAtPause", async () => {
+      const handle = await one.commands.run("sleep 300", { background: true });
+      const ended = raises(() => handle.wait());
+      await one.pause();
+      const broken = await ended;
+      await one.connect({ timeoutMs: 120_000 });
+      return broken;
+    });
+    await step("pauseWithoutMemory", async () => {
+      const paused = await one.pause({ keepMemory: false });
+      await one.connect({ timeoutMs: 120_000 });
+      const { stdout } = await one.commands.run("cat file; pgrep -f coun[t].new || echo stopped");
+      return [paused, stdout];
+    });
+    await step("fork", async () => {
+      const forks = await one.fork({ count: 2, timeoutMs: 60_000 });
+      for (const fork of forks) if (fork instanceof Sandbox) others.push(fork);
+      return Promise.all(others.map(async (fork) => [fork.sandboxId !== one.sandboxId, await fork.files.read("file")]));
+    });
+    await step("snapshots", async () => {
+      const plain = await one.createSnapshot();
+      const named = await one.createSnapshot({ name: `peer-${group}` });
+      const made = [plain, named];
+      const pages = [];
+      const paginator = one.listSnapshots({ limit: 1 });
+      while (paginator.hasNext) pages.push((await paginator.nextItems()).map((info) => info.snapshotId));
+      const again = await Sandbox.create(named.snapshotId, { timeoutMs: 60_000, ...options });
+      const file = await again.files.read("file");
+      await again.kill();
+      const deleted = [];
+      for (const { snapshotId } of [...made, plain]) deleted.push(await Sandbox.deleteSnapshot(snapshotId, options));
+      return {
+        pages: pages.map((page) => page.length),
+        newestFirst:
+          pages.flat().join() ===
+          made
+            .map((info) => info.snapshotId)
+            .reverse()
+            .join(),
+        file,
+        deleted,
+      };
+    });
+    await step("metrics", async () => {
+      const later = { start: new Date(Date.now() + 3_600_000) };
+      const [first] = await one.getMetrics();
+      const measured =
+        first !== undefined && [first.cpuCount, first.memTotal, first.memUsed, first.diskTotal].every((each) => each > 0);
+      return { measured, none: (await one.getMetrics(later)).length };
+    });
+    await step("updateNetwork", async () => {
+      const interfaces = async () => (await one.commands.run("ls /proc/sys/net/ipv4/conf | grep -c eth0; true")).stdout.trim();
+      const before = await interfaces();
+      await one.updateNetwork({ denyOut: ["0.0.0.0/0"] });
+      const cut = await interfaces();
+      await one.updateNetwork({});
+      return {
+        cut,
+        restored: (await interfaces()) === before,
+        rule: await raises(() => one.updateNetwork({ denyOut: ["10.0.0.0/8"] })),
+      };
+    });
+    await step("autoPauseAndResume", async () => {
+      const lazy = await Sandbox.create("base", { lifecycle: { onTimeout: "pause", autoResume: true }, ...options });
+      others.push(lazy);
+      const { lifecycle } = await lazy.getInfo();
+      await lazy.setTimeout(1);
+      const paused = await until(async () => (await lazy.getInfo()).status === "paused");
+      return { lifecycle, paused, woken: (await lazy.commands.run("echo woken")).stdout, state: (await lazy.getInfo()).status };
+    });
+  } finally {
+    for (const each of [one, ...others]) await each.kill();
+  }
 }
 
 async function ends({ sandbox, step }: Scene): Promise<void> {

@@ -315,7 +315,7 @@ async function terminals({ sdk, sandbox, step }: Peer): Promise<void> {
 }
 
 /** A number that only a running process knows, and the file in which it counts. */
-const COUNTER =
+export const COUNTER =
   "setsid bash -c 'n=0; while true; do n=$((n+1)); echo $n > count.new; mv count.new count; sleep 0.02; done' >/dev/null 2>&1 </dev/null & " +
   "until [ -e count ]; do sleep 0.02; done; echo kept > file";
 

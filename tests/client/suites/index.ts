@@ -8,6 +8,7 @@ import { interpreter } from "./interpreter.ts";
 import { lifecycle } from "./lifecycle.ts";
 import { page } from "./page.ts";
 import { reattach } from "./reattach.ts";
+import { states } from "./states.ts";
 import { streams } from "./streams.ts";
 import { terminal } from "./terminal.ts";
 import { time } from "./time.ts";
@@ -30,4 +31,5 @@ export const suites: Suite[] = [
   interpreter,
   watch,
   lifecycle,
+  states,
 ];

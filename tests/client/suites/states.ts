@@ -1,0 +1,125 @@
+// Sandboxes that are paused, forked, kept and watched, on the real platform.
+import { assert } from "chai";
+import { collect, rejected, withSandbox } from "../support/sandboxes.ts";
+import { suite } from "../support/suite.ts";
+
+export const states = suite("states", (test) => {
+  test("[platform] a sandbox is paused, seen as that, and goes on where it was", async (context) => {
+    const { Sandbox } = context.sdk;
+    await withSandbox(context, async (sandbox) => {
+      const { sandboxId } = sandbox;
+      const counting = await sandbox.commands.run("i=0; while :; do echo $i > /tmp/count; i=$((i+1)); sleep 0.1; done", {
+        background: true,
+        timeoutMs: 0,
+      });
+      await counting.disconnect();
+      assert.isTrue(await sandbox.pause());
+      assert.equal(sandbox.status, "paused");
+      assert.isFalse(await sandbox.pause());
+      assert.isFalse(await sandbox.isRunning());
+      assert.equal((await Sandbox.getInfo(sandboxId, context.platform)).status, "paused");
+      const paused = await Sandbox.list({ ...context.platform, status: "paused" }).toArray();
+      assert.include(
+        paused.map((one) => one.sandboxId),
+        sandboxId,
+      );
+      const error = await rejected(sandbox.files.read("/tmp/count"), context.sdk.UnreachableError, "E5004");
+      assert.include(error.message, "paused");
+
+      assert.strictEqual(await sandbox.resume({ timeoutMs: 120_000 }), sandbox);
+      assert.equal(sandbox.status, "running");
+      assert.isTrue((await sandbox.commands.list()).some(({ pid }) => pid === counting.pid));
+
+      assert.isTrue(await Sandbox.pause(sandboxId, context.platform));
+      const connected = await Sandbox.connect(sandboxId, context.platform);
+      assert.equal((await connected.commands.run("echo on")).stdout, "on\n");
+      assert.strictEqual(await sandbox.connect(), sandbox);
+    });
+  });
+
+  test("[platform] a pause without memory keeps the files alone", async (context) => {
+    await withSandbox(context, async (sandbox) => {
+      await sandbox.files.write("kept.txt", "kept");
+      await (await sandbox.commands.run("sleep 600", { background: true, timeoutMs: 0 })).disconnect();
+      assert.isTrue(await sandbox.pause({ keepMemory: false }));
+      await sandbox.resume();
+      assert.equal(await sandbox.files.read("kept.txt"), "kept");
+      assert.isFalse((await sandbox.commands.list()).some(({ args }) => args.includes("sleep 600")));
+    });
+  });
+
+  test("[platform] forks have the files of their time and lives of their own", async (context) => {
+    const { Sandbox } = context.sdk;
+    await withSandbox(context, async (sandbox) => {
+      await sandbox.files.write("origin.txt", "before");
+      const forks = await sandbox.fork({ count: 2, timeoutMs: 60_000 });
+      assert.lengthOf(forks, 2);
+      try {
+        for (const fork of forks) {
+          assert.isTrue(fork instanceof Sandbox, String(fork));
+          const one = fork as Awaited<ReturnType<typeof Sandbox.connect>>;
+          assert.notEqual(one.sandboxId, sandbox.sandboxId);
+          assert.equal(await one.files.read("origin.txt"), "before");
+          await one.files.write("origin.txt", "after");
+        }
+        assert.equal(await sandbox.files.read("origin.txt"), "before");
+      } finally {
+        for (const fork of forks) if (fork instanceof Sandbox) await fork.kill();
+      }
+      await rejected(Sandbox.fork("i00000000000000000000", context.platform), context.sdk.SandboxNotFoundError, "E2009");
+    });
+  });
+
+  test("[platform] a snapshot outlives its sandbox, is listed, started from and deleted", async (context) => {
+    const { Sandbox } = context.sdk;
+    const sandbox = await Sandbox.create(context.platform);
+    await sandbox.files.write("kept.txt", "kept");
+    const { snapshotId } = await sandbox.createSnapshot();
+    const ids = async (pages: AsyncIterable<{ snapshotId: string }>) => (await collect(pages)).map((one) => one.snapshotId);
+    assert.deepEqual(await ids(sandbox.listSnapshots()), [snapshotId]);
+    await sandbox.kill();
+    assert.include(await ids(Sandbox.listSnapshots(context.platform)), snapshotId);
+    const again = await Sandbox.create(snapshotId, context.platform);
+    try {
+      assert.equal(await again.files.read("kept.txt"), "kept");
+    } finally {
+      await again.kill();
+    }
+    assert.isTrue(await Sandbox.deleteSnapshot(snapshotId, context.platform));
+    assert.isFalse(await Sandbox.deleteSnapshot(snapshotId, context.platform));
+    await rejected(Sandbox.create(snapshotId, context.platform), context.sdk.TemplateNotFoundError, "E2001");
+  });
+
+  test("[platform] what a sandbox uses is measured", async (context) => {
+    await withSandbox(context, async (sandbox) => {
+      const [metrics] = await sandbox.getMetrics();
+      assert.isDefined(metrics);
+      assert.instanceOf(metrics?.timestamp, Date);
+      for (const name of ["cpuCount", "memTotal", "diskTotal"] as const) assert.isAbove(metrics?.[name] ?? 0, 0, name);
+      assert.isArray(await sandbox.logs());
+    });
+  });
+
+  test("[platform] a network that cannot be had is refused by the platform, and said", async (context) => {
+    await withSandbox(context, async (sandbox) => {
+      await sandbox.updateNetwork({ denyOut: ({ allTraffic }) => [allTraffic] });
+      await sandbox.updateNetwork({});
+      const error = await rejected(sandbox.updateNetwork({ denyOut: ["10.0.0.0/8"] }), context.sdk.InvalidArgumentError, "E0001");
+      assert.equal(error.status, 400);
+    });
+  });
+
+  test("[platform] a sandbox that pauses at the end of its time resumes", async (context) => {
+    const { Sandbox } = context.sdk;
+    const sandbox = await Sandbox.create({ ...context.platform, timeoutMs: 1_000, lifecycle: { onTimeout: "pause" } });
+    try {
+      const deadline = Date.now() + 30_000;
+      while ((await sandbox.refreshInfo()).status !== "paused") assert.isBelow(Date.now(), deadline, "it is paused");
+      await sandbox.resume();
+      assert.equal((await sandbox.commands.run("echo back")).stdout, "back\n");
+      assert.deepEqual(sandbox.info.lifecycle?.onTimeout, "pause");
+    } finally {
+      await sandbox.kill();
+    }
+  });
+});

@@ -7,6 +7,12 @@
 //! [`protocol::control::CALLS`], made by `Sandbox.callById` and `sandbox.call`. The package's entries give each its name, and make the methods
 //! that only forward to another or are another by an older name: see `pkg/src/core.ts`. Handles, streams and errors are JavaScript
 //! classes (`js/*.js`) over sources in WebAssembly.
+//!
+//! # Shared paths, which keep the .wasm small
+//! What is JavaScript's own is done there and awaited here as a promise: `js/guard.js` (what ends a wait: signals, timers), `js/fetch.js`
+//! (one attempt at a request; the chunks of a body), `js/panic.js` (promises for us to settle). From Rust: `guard.promise(…)`,
+//! `Held::by(signal)`, `Held::after(ms)`, `Limits`, `Chunks::read`, `Deferred`, `set_text`. Nothing here formats (`format!`, `{}`): the
+//! build takes that machinery out.
 
 pub mod protocol;
 

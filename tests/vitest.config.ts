@@ -6,8 +6,8 @@ export default defineConfig({
     include: ["**/*.test.ts"],
     globalSetup: ["support/global-setup.ts"],
     // Sandboxes, browsers and other vendors' SDKs on a machine of any speed: a test that hangs still ends.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    testTimeout: 150_000,
+    hookTimeout: 180_000,
     // Each worker may hold a browser or a platform of its own.
     maxWorkers: 2,
   },

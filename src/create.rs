@@ -9,7 +9,6 @@ use crate::protocol::failure::{Class, Doing, short_message};
 use crate::protocol::routing::ENVD_PORT;
 use crate::sandbox::{Sandbox, health};
 use crate::target::{Target, Work, control};
-use crate::transport::guard::Held;
 use crate::transport::json::get;
 use crate::transport::limits::Limits;
 use crate::transport::runtime::{is_unresolvable, now};
@@ -99,11 +98,8 @@ fn body(client: &Client, template: &str, secure: bool, options: &Options) -> Res
 
 /// Posts what makes sandboxes. When the caller gives up meanwhile, the answer is waited for in the background, and what was made is ended.
 async fn made(client: &Rc<Client>, doing: Doing, path: &str, body: Option<Object>, call: &CallOptions) -> Result<JsValue> {
-    let guard = Held::by(call.signal.as_ref());
-    if guard.is_fired() {
-        return Err(guard.error().into());
-    }
-    let limits = Limits::start(&CallOptions { signal: None, timeout: call.timeout })?;
+    let waiting = Limits::start(call)?;
+    let limits = Limits::start(&CallOptions { signal: None, timeout: call.timeout.map(|ms| ms.max(LIFECYCLE_TIMEOUT)) })?;
     let (client, path) = (client.clone(), path.to_owned());
     let posted: Work<Made> = Box::pin(async move {
         let wire = control(&client, doing, "POST", &path, "", body.as_ref(), false, &limits).await?.json()?;
@@ -119,7 +115,7 @@ async fn made(client: &Rc<Client>, doing: Doing, path: &str, body: Option<Object
             }
         });
     };
-    guard.work(posted, late).await.map(|made| made.wire)
+    waiting.guard.work(posted, late).await.map(|made| made.wire)
 }
 
 /// What a control plane made, and who knows of it.

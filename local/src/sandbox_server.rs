@@ -6,6 +6,7 @@
 
 use crate::interpreter::runtime::{Bind, Options, RuntimeError, fingerprint, install, make_environment, python_version};
 use std::fs::{self, File};
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -88,7 +89,7 @@ impl ServerFolder {
     pub fn furnish(&self) -> Result<(), RuntimeError> {
         let launcher = self.launcher();
         let failed = |source| self.failed(source);
-        let readable = |path: &Path| fs::set_permissions(path, fs::Permissions::from_mode(0o755)).map_err(failed);
+        let readable = |path: &Path| readable_by_all(path).map_err(failed);
         let programs = self.0.join(PROGRAMS);
         fs::create_dir_all(&programs).map_err(failed)?;
         readable(&self.0)?;
@@ -161,4 +162,13 @@ impl ServerFolder {
     fn failed(&self, source: std::io::Error) -> RuntimeError {
         RuntimeError::Io { folder: self.0.clone(), source }
     }
+}
+
+/// Lets everybody read a file or folder and enter or run it. What somebody else made so is left alone: only its owner may change it.
+fn readable_by_all(path: &Path) -> io::Result<()> {
+    const WANTED: u32 = 0o755;
+    if fs::metadata(path)?.permissions().mode() & WANTED == WANTED {
+        return Ok(());
+    }
+    fs::set_permissions(path, fs::Permissions::from_mode(WANTED))
 }

@@ -28,6 +28,9 @@ const LONGEST_INTERRUPT: Duration = Duration::from_secs(30);
 /// How long a kernel that has no interrupt of its own may take to finish an abandoned cell before it is ended.
 const ABANDONED: Duration = Duration::from_secs(1);
 
+/// How many turns of the kernel's event loop a late value may take.
+const TURNS: usize = 3;
+
 /// What to run.
 pub struct Cell {
     /// The code.
@@ -167,17 +170,26 @@ async fn forward(execution: &mut Run, client: &mut Client) -> Result<(), Gone> {
     }
 }
 
-/// Takes what still arrives for the cell until a request that was sent after it is answered.
+/// Takes the values that the kernel sends after it has said that it is idle, under the name of the request that runs by then. So requests
+/// follow that give no value themselves: each is a turn of the kernel's event loop, and what comes meanwhile is the cell's.
 async fn collect_late(kernel: &Kernel, execution: &mut Run, client: &mut Client) -> Result<(), Gone> {
-    let fence = kernel.run_silently("0");
-    tokio::pin!(fence);
-    loop {
-        tokio::select! {
-            biased;
-            output = execution.late() => client.output(output).await?,
-            _ = &mut fence => return Ok(()),
+    for _ in 0..TURNS {
+        let Ok(mut turn) = kernel.execute("0", true).await else { return Ok(()) };
+        loop {
+            let output = tokio::select! {
+                biased;
+                output = execution.late() => output,
+                output = turn.next() => match output {
+                    Some(Output::Result(value)) => Output::Result(value),
+                    Some(_) => continue,
+                    None => break,
+                },
+                _ = kernel.ended() => return Ok(()),
+            };
+            client.output(output).await?;
         }
     }
+    Ok(())
 }
 
 /// Interrupts an abandoned cell and waits until the kernel has let go of it, so that the next one is not hit.

@@ -37,7 +37,7 @@ const PANICS: &[&str] = &[
 const FAILURES: &[&str] = &["::assert_failed"];
 
 /// What puts words together. Tables of functions name it, so it stays although nobody calls it.
-const WORDS: &[&str] = &["core::fmt::", "core::str::count", "core::unicode::printable"];
+const WORDS: &[&str] = &["core::fmt::", "core::unicode::printable"];
 
 /// Lets every panic call the client's own end of panics, and nothing else. What formatted a panic's words has no caller then: that is the
 /// standard library's whole formatting machinery, and `wasm-opt` takes it out, with the arguments that only the words needed.

@@ -49,7 +49,7 @@ pub enum Step {
 }
 
 /// How many things go into a sandbox at most.
-pub const STAGED: usize = 8;
+pub const STAGED: usize = 12;
 
 /// A file or folder that is bound below [`STAGE`].
 pub struct Staged {

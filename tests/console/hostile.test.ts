@@ -71,9 +71,9 @@ describe("hostile sandboxes", { timeout: 120_000 }, () => {
     await page.page.keyboard.type("clear\n");
     const link = (address: string, text: string) => `\\033]8;;${address}\\033\\\\${text}\\033]8;;\\033\\\\\\n`;
     await page.page.keyboard.type(
-      `printf '${link("javascript:window.hit=1", "harmless")}${link("http://localhost:9/opened", "website")}' && echo don''e\n`,
+      `printf '${link("javascript:window.hit=1", "harmless")}${link("http://localhost:9/opened", "website")}' && echo link''ed\n`,
     );
-    await page.terminalHas("\ndone");
+    await page.terminalHas("\nlinked");
     const pages = async () => (await shared.context.pages()).length;
     const before = await pages();
 
@@ -94,12 +94,17 @@ describe("hostile sandboxes", { timeout: 120_000 }, () => {
 
 /** Clicks the first line of the terminal that begins with a text. */
 async function clickInTerminal(text: string): Promise<void> {
-  const box = await page.page.evaluate((text) => {
-    // The line with the command that printed it holds the text too, but does not begin with it.
-    const row = window.deepQuery(".xterm-rows > div", text).find((row) => row.textContent.startsWith(text));
-    return row?.getBoundingClientRect().toJSON() as DOMRect | undefined;
-  }, text);
-  if (!box) throw new Error(`the line ${text} is not shown`);
+  // What the terminal has got is drawn a frame later.
+  const shown = await page.page.waitForFunction(
+    (text) => {
+      // The line with the command that printed it holds the text too, but does not begin with it.
+      const row = window.deepQuery(".xterm-rows > div", text).find((row) => row.textContent.startsWith(text));
+      return row?.getBoundingClientRect().toJSON() as DOMRect | undefined;
+    },
+    {},
+    text,
+  );
+  const box = (await shown.jsonValue()) as DOMRect;
   const at = { x: box.x + 12, y: box.y + box.height / 2 };
   await page.page.mouse.move(at.x + 40, at.y);
   await page.page.mouse.move(at.x, at.y, { steps: 4 });

@@ -1,7 +1,7 @@
 //! What a caller gives, checked and put where the endpoint wants it.
 
 use crate::error::{Result, Thrown, invalid};
-use crate::options::{Options, bytes, set, set_text};
+use crate::options::{Options, bytes, no_nul, set, set_text};
 use crate::protocol::base64;
 use crate::protocol::failure::Class;
 use crate::protocol::routing::{decimal, encode};
@@ -152,7 +152,12 @@ fn sent(field: &Field, args: &Options) -> Result<JsValue> {
 }
 
 fn check_path(name: &str, value: &JsValue) -> Result<()> {
-    let path = crate::options::argument(name, value)?;
+    // Halves of surrogate pairs pass: they stand for bytes that are no UTF-8.
+    let path = value.as_string().unwrap_or_default();
+    if path.is_empty() {
+        return Err(invalid(&[name, " must be a string that is not empty."]));
+    }
+    no_nul(name, &path)?;
     if path.chars().count() > LONGEST_PATH {
         return Err(invalid(&[name, " is longer than ", &decimal(LONGEST_PATH as u64), " characters."]));
     }

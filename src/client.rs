@@ -4,7 +4,7 @@ use crate::error::{Fault, Result, Thrown, invalid};
 use crate::options::{CallOptions, Options, REQUEST_TIMEOUT, set_text};
 use crate::protocol::control::Clouds;
 use crate::protocol::failure::Class;
-use crate::protocol::routing::{host, split_at};
+use crate::protocol::routing::{host, split_at, url};
 use crate::transport::guard::Guard;
 use crate::transport::runtime::{environment, is_browser, proxy_fetch};
 use js_sys::{Function, Object, Promise};
@@ -161,6 +161,9 @@ impl Client {
         let debug_sandbox = is_debug.then(|| "http://localhost:{port}".to_owned());
         let sandbox_url = options.text("sandboxUrl")?.or_else(|| variable(SANDBOX_URL)).or(debug_sandbox);
         let sandbox_url = sandbox_url.map(|url| checked_url("sandboxUrl", url)).transpose()?;
+        if sandbox_url.as_deref().is_some_and(|template| url(template, "", 0).contains(['{', '}'])) {
+            return Err(invalid(&["sandboxUrl may hold the placeholders {sandboxId} and {port}, and no others."]));
+        }
         let key = options.get("apiKey")?;
         let key = match (key.as_string(), key.dyn_ref::<Function>()) {
             (Some(text), _) => Key::Text(text.trim().to_owned()),

@@ -21,6 +21,13 @@ extern "C" {
     pub fn set_text(object: &Object, name: &str, value: &str);
 }
 
+#[wasm_bindgen]
+extern "C" {
+    /// What stands in an object; throws what a getter of the caller's throws.
+    #[wasm_bindgen(js_namespace = Object, catch)]
+    fn entries(of: &Object) -> core::result::Result<Array, JsValue>;
+}
+
 /// The default of `requestTimeoutMs`, in ms.
 pub const REQUEST_TIMEOUT: f64 = 60_000.0;
 
@@ -109,7 +116,7 @@ impl Options {
     pub fn record(&self, name: &str) -> Result<Option<Vec<(String, String)>>> {
         let Some(object) = self.object(name)? else { return Ok(None) };
         let mut record = Vec::new();
-        for pair in Object::entries(&object).iter() {
+        for pair in entries(&object)?.iter() {
             let pair: Array = pair.unchecked_into();
             let (Some(key), Some(value)) = (pair.get(0).as_string(), pair.get(1).as_string()) else {
                 return Err(invalid(&["every value of ", name, " must be a string."]));
@@ -128,7 +135,10 @@ impl Options {
     /// The signal and the request timeout.
     pub fn call(&self, default_timeout: Option<f64>) -> Result<CallOptions> {
         let signal = self.read("signal", "an AbortSignal", |value| {
-            option(value, "aborted").ok()?.as_bool().map(|_| value.clone().unchecked_into())
+            let listens = |name| option(value, name).is_ok_and(|method| method.is_function());
+            let whole =
+                option(value, "aborted").ok()?.as_bool().is_some() && listens("addEventListener") && listens("removeEventListener");
+            whole.then(|| value.clone().unchecked_into())
         })?;
         let timeout = match self.millis("requestTimeoutMs")? {
             Some(ms) => Some(ms).filter(|ms| *ms > 0.0),

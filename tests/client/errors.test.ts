@@ -74,6 +74,8 @@ type ErrorClass = { code: string; suggestion: string } & (new (message: string) 
 /** Checks that an error has everything that it must have, and nothing that it must not. */
 function whole(error: SandboxError, className: string): void {
   expect(error.name, String(error.stack)).toBe(className);
+  // What a runtime prints of an error that nobody caught.
+  expect(error.constructor.name).toBe(className);
   const Class = exported[className] as ErrorClass;
   expect(Class, `${className} is exported`).toBeDefined();
   expect(error).toBeInstanceOf(Class);

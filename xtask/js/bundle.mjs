@@ -11,5 +11,8 @@ const bundle = await rolldown({
     if (level === "warn") throw new Error(log.message);
   },
 });
-await bundle.write({ file, format: "esm", minify: true, comments: false });
+// Errors show the names of their classes.
+const names = { class: true, function: false };
+const minify = { mangle: { keepNames: names }, compress: { keepNames: names } };
+await bundle.write({ file, format: "esm", minify, comments: false });
 await bundle.close();

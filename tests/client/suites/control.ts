@@ -448,6 +448,9 @@ export const control = suite("control plane", (test) => {
       ["apiHeaders", { a: "b\r\nc: d" }],
       ["apiHeaders", { a: "Ω" }],
       ["domain", "a/b"],
+      ["sandboxUrl", "http://{id}.localhost"],
+      ["sandboxUrl", "http://h/s/{sandboxId}/{PORT}"],
+      ["signal", { aborted: false }],
       ["proxy", "ftp://p"],
     ];
     for (const [name, value] of wrong) {

@@ -12,7 +12,9 @@
 //! What is JavaScript's own is done there and awaited here as a promise: `js/guard.js` (what ends a wait: signals, timers), `js/fetch.js`
 //! (one attempt at a request; the chunks of a body), `js/panic.js` (promises for us to settle). From Rust: `guard.promise(…)`,
 //! `Held::by(signal)`, `Held::after(ms)`, `Limits`, `Chunks::read`, `Deferred`, `set_text`. Nothing here formats (`format!`, `{}`): the
-//! build takes that machinery out.
+//! build takes that machinery out, and a lint refuses it.
+
+#![cfg_attr(target_arch = "wasm32", deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 pub mod protocol;
 

@@ -5,6 +5,7 @@ import { type Platform, startPlatform } from "../support/platform.ts";
 import type { Settings } from "./readers/settings.d.mts";
 import { calls, keys, transfer, type Way } from "./readers/transfer.mjs";
 import { printTable, series, spread } from "./report.ts";
+import { sandboxFor } from "./sandbox.ts";
 
 const BYTES = 256 << 20;
 const RUNS = 5;
@@ -17,15 +18,7 @@ let chromium: BundlePage;
 
 beforeAll(async () => {
   platform = await startPlatform();
-  const { apiUrl, apiKey, sandboxUrl } = platform.info;
-  const answer = await fetch(`${apiUrl}/sandboxes`, {
-    method: "POST",
-    headers: { "x-api-key": apiKey, "content-type": "application/json" },
-    body: JSON.stringify({ templateID: "base", timeout: 3600, secure: true }),
-  });
-  const created = (await answer.json()) as { sandboxID: string; envdAccessToken: string; envdVersion: string };
-  const { sandboxID: sandboxId, envdAccessToken, envdVersion } = created;
-  settings = { sandboxId, sandboxUrl, rootUrl: apiUrl, envdAccessToken, envdVersion };
+  settings = await sandboxFor(platform.info);
   chromium = await openBundle(new URL("readers/transfer-page.mjs", import.meta.url).pathname);
 });
 

@@ -9,6 +9,7 @@ import { envelope, message } from "../support/connect.ts";
 import { type Platform, startPlatform } from "../support/platform.ts";
 import type { Settings } from "./readers/settings.d.mts";
 import { printTable, series, spread } from "./report.ts";
+import { sandboxFor } from "./sandbox.ts";
 
 const BYTES = 128 << 20;
 const RUNS = 5;
@@ -30,15 +31,7 @@ let settings: Settings;
 
 beforeAll(async () => {
   platform = await startPlatform();
-  const { apiUrl, apiKey, sandboxUrl } = platform.info;
-  const answer = await fetch(`${apiUrl}/sandboxes`, {
-    method: "POST",
-    headers: { "x-api-key": apiKey, "content-type": "application/json" },
-    body: JSON.stringify({ templateID: "base", timeout: 3600, secure: true }),
-  });
-  const created = (await answer.json()) as { sandboxID: string; envdAccessToken: string; envdVersion: string };
-  const { sandboxID: sandboxId, envdAccessToken, envdVersion } = created;
-  settings = { sandboxId, sandboxUrl, rootUrl: apiUrl, envdAccessToken, envdVersion };
+  settings = await sandboxFor(platform.info);
   await receive(start(`head -c ${BYTES} /dev/zero | tr '\\0' x > ${FILE}`));
 });
 

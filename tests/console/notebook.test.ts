@@ -1,21 +1,17 @@
 // A person writes code cells: a figure, a table, a formula, a progress bar, a traceback; stops, restarts, reloads.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { screenshot } from "../support/browser.ts";
-import { FIRST_USE_MS, prepareRuntime, runtimeDir } from "../support/runtime.ts";
-import { type Console, openConsole } from "./console.ts";
+import { FIRST_USE_MS } from "../support/runtime.ts";
+import type { Console } from "./console.ts";
 import type { ConsolePage } from "./console-page.ts";
-import { cell, NotebookPage } from "./notebook-page.ts";
+import { cell, type NotebookPage, openNotebook } from "./notebook-page.ts";
 
 let shared: Console;
 let page: ConsolePage;
 let notebook: NotebookPage;
 
 beforeAll(async () => {
-  await prepareRuntime();
-  shared = await openConsole(["--runtime-dir", runtimeDir]);
-  page = shared.first;
-  notebook = new NotebookPage(page);
-  await notebook.begin();
+  ({ shared, page, notebook } = await openNotebook());
 }, FIRST_USE_MS);
 
 afterAll(() => shared?.close());

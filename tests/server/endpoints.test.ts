@@ -272,8 +272,9 @@ describe("process", () => {
     await rejected(client.process.start("no-such-program", { cwd: base }), ServerAPIError, { statusCode: 500 });
     await rejected(client.process.start("cat", { cwd: "/etc" }), FilePolicyDeniedError);
     const { process } = client;
-    for (const call of [process.get(999_999), process.output(999_999), process.closeStdin(999_999)]) {
-      await rejected<ServerAPIError>(call, ServerAPIError, { statusCode: 404, errorType: "NotFoundError" });
+    // One call at a time: a second one that fails while the first is awaited would be an unhandled rejection.
+    for (const call of ["get", "output", "closeStdin"] as const) {
+      await rejected<ServerAPIError>(process[call](999_999), ServerAPIError, { statusCode: 404, errorType: "NotFoundError" });
     }
     for (const pid of [0, -1, 1.5, "1" as never, undefined as never]) await rejected(client.process.get(pid), InvalidArgumentError);
   });

@@ -35,6 +35,11 @@ impl Project {
         self.target().join("release/agent-sandbox-local")
     }
 
+    /// The platform's binary as `test` makes it.
+    pub fn unoptimized_platform_binary(&self) -> PathBuf {
+        self.target().join("debug/agent-sandbox-local")
+    }
+
     /// Where the Python environments with other vendors' SDKs are.
     pub fn peers(&self) -> PathBuf {
         self.target().join("peers")

@@ -42,7 +42,7 @@ const CHECKS: &[Check] = &[
         },
     },
     Check { name: "rust", run: |project, _| run_command(project.cargo().args(["test", "--quiet", "--workspace"])) },
-    Check { name: "build", run: |project, _| build::all(project) },
+    Check { name: "build", run: |project, _| build::for_tests(project) },
     Check { name: "types", run: types },
     Check { name: "biome", run: |project, _| run_command(project.npm_tool("biome").args(["ci", "--error-on-warnings"])) },
     Check {
@@ -50,7 +50,8 @@ const CHECKS: &[Check] = &[
         run: |project, args| {
             let mut vitest = project.npm_tool("vitest");
             vitest.args(["run", "--config", "tests/vitest.config.ts"]).args(&args.vitest);
-            run_command(vitest.env("AGENT_SANDBOX_LOCAL", project.platform_binary()).env("PEER_ENVIRONMENTS", project.peers()))
+            vitest.env("AGENT_SANDBOX_LOCAL", project.unoptimized_platform_binary());
+            run_command(vitest.env("PEER_ENVIRONMENTS", project.peers()))
         },
     },
 ];

@@ -50,6 +50,15 @@ pub fn all(project: &Project) -> Result<()> {
     parts(project, &[Part::Wasm, Part::Package, Part::Console, Part::Platform])
 }
 
+/// Builds what the tests drive: everything as it is shipped, but the platform unoptimized. The Rust tests have compiled that one already,
+/// and an optimized build of it takes longer than its tests.
+pub fn for_tests(project: &Project) -> Result<()> {
+    parts(project, &[Part::Wasm, Part::Package, Part::Console])?;
+    step("build the platform (unoptimized)", || {
+        run_command(project.cargo().args(["build", "--quiet", "--package", "agent-sandbox-local"]))
+    })
+}
+
 fn parts(project: &Project, parts: &[Part]) -> Result<()> {
     for part in parts {
         match part {

@@ -1,10 +1,14 @@
 // How TypeDoc makes the site: the guides in reading order, and the reference from the package's declarations. `cargo xtask docs` runs it.
+import { readdirSync } from "node:fs";
 import { Comment, CommentTag, Converter, PageEvent, ReflectionKind } from "typedoc";
 import { writeDeclarations } from "../../pkg/declarations.mjs";
 
 const here = (path) => new URL(path, import.meta.url).pathname;
 
-const GUIDES = [
+const DOCS = new URL("../", import.meta.url);
+
+/** The menu. A page that is not named here comes after those that are. */
+const ORDER = [
   "guide/getting-started.md",
   "guide/commands.md",
   "guide/files.md",
@@ -20,8 +24,11 @@ const GUIDES = [
   "guide/from-e2b.md",
   "guide/troubleshooting.md",
   "guide/architecture.md",
-  "../local/README.md",
 ];
+const others = readdirSync(DOCS, { recursive: true })
+  .filter((name) => name.endsWith(".md") && !name.startsWith("site/") && !ORDER.includes(name))
+  .sort();
+const GUIDES = [...ORDER, ...others, "../local/README.md"];
 
 const { file, sources } = writeDeclarations();
 
@@ -65,7 +72,7 @@ export default {
   entryPoints: [file],
   tsconfig: here("tsconfig.json"),
   readme: here("index.md"),
-  projectDocuments: GUIDES.map((guide) => here(`../${guide}`)),
+  projectDocuments: GUIDES.map((guide) => new URL(guide, DOCS).pathname),
   plugin: [plugin],
   out: here("../../target/docs"),
   customCss: here("site.css"),

@@ -35,10 +35,3 @@ test.each(pages)("the links of %s lead somewhere", (name) => {
     .map(([link]) => link);
   expect(dead).toEqual([]);
 });
-
-test("every page of the site is in its menu, and the other way round", async () => {
-  const settings = readFileSync(new URL("docs/site/typedoc.mjs", ROOT), "utf8");
-  const listed = [...settings.matchAll(/^ {2}"(.+\.md)",$/gm)].map(([, path = ""]) => new URL(path, new URL("docs/", ROOT)).href);
-  const there = pages.filter((name) => /^docs\/(guide\/)?\w/.test(name) && !name.startsWith("docs/site/"));
-  expect(listed.filter((url) => !url.includes("/local/")).sort()).toEqual(there.map((name) => new URL(name, ROOT).href).sort());
-});

@@ -188,10 +188,22 @@ mod tests {
 
     #[test]
     fn a_source_is_an_origin_and_nothing_that_changes_the_policy() {
-        for good in ["https://api.example.com", "http://localhost:7400", "https://*.example.com", "http://[::1]:80", "HTTPS://E.x/"] {
+        for good in ["https://api.example.com", "http://localhost:7400", "https://*.example.com", "http://[::1]:80", "HTTPS://E.x/"]
+        {
             assert!(good.parse::<Source>().is_ok(), "{good}");
         }
-        for bad in ["", "*", "https:", "https://", "https://*", "https://*.", "ftp://a", "https://a b", "https://a;script-src *", "https://a/b"] {
+        for bad in [
+            "",
+            "*",
+            "https:",
+            "https://",
+            "https://*",
+            "https://*.",
+            "ftp://a",
+            "https://a b",
+            "https://a;script-src *",
+            "https://a/b",
+        ] {
             assert!(bad.parse::<Source>().is_err(), "{bad}");
         }
     }

@@ -15,12 +15,17 @@ const WASM = "agent_sandbox_web_bg.wasm";
 /** How each runtime is started; a Worker runs inside of this process. */
 const PROGRAMS = {
   node: (folder) => [process.execPath, [here("node.js"), folder]],
-  deno: (folder) => [binOf("deno", "deno"), ["run", "--allow-net", "--allow-read", "--allow-env", here("deno.js"), folder]],
-  bun: (folder) => [binOf("bun", "bin/bun.exe"), [here("bun.js"), folder]],
+  deno: (folder, tools) => [
+    fileOf(tools, "deno", "deno"),
+    ["run", "--allow-net", "--allow-read", "--allow-env", here("deno.js"), folder],
+  ],
+  bun: (folder, tools) => [fileOf(tools, "bun", "bin/bun.exe"), [here("bun.js"), folder]],
 };
 
-function binOf(name, file) {
-  return join(createRequire(import.meta.url).resolve(`${name}/package.json`), "..", file);
+/** A file of a package that is installed here, in the repository or in the folder of tools. */
+function fileOf(tools, name, file) {
+  const paths = [here("."), tools];
+  return join(createRequire(import.meta.url).resolve(`${name}/package.json`, { paths }), "..", file);
 }
 
 /**
@@ -28,17 +33,17 @@ function binOf(name, file) {
  * @param {"worker" | "node" | "deno" | "bun"} runtime
  * @param {{ apiKey: string, apiUrl: string, sandboxUrl: string, sandboxHostUrl: string }} platform
  * @param {number} port 0 for a free one
+ * @param {string} [tools] where packages are installed that are not here
  * @returns {Promise<{ url: string, stop(): Promise<void> }>}
  */
-export async function startExample(runtime, platform, port) {
+export async function startExample(runtime, platform, port, tools = here(".")) {
   const folder = await mkdtemp(join(tmpdir(), "relay-example-"));
   const { apiKey: API_KEY, apiUrl: API_URL, sandboxUrl: SANDBOX_URL, sandboxHostUrl: PAGE_SANDBOX_URL } = platform;
   const environment = { API_KEY, API_URL, SANDBOX_URL, PAGE_SANDBOX_URL };
   try {
     await buildPage(folder);
-    const started =
-      runtime === "worker" ? serveWorker(folder, environment, port) : serveProgram(runtime, folder, environment, port);
-    const { url, stop } = await started;
+    const serve = runtime === "worker" ? serveWorker : serveProgram;
+    const { url, stop } = await serve(runtime, folder, environment, port, tools);
     return {
       url,
       stop: async () => {
@@ -71,12 +76,12 @@ async function buildWorker(folder) {
     plugins: [external],
   });
   const { output } = await bundle.write({ dir: folder, format: "esm", entryFileNames: "worker.js", codeSplitting: false });
-  await copyFile(join(binOf("agent-sandbox-web", "dist"), WASM), join(folder, WASM));
+  await copyFile(fileOf(".", "agent-sandbox-web", `dist/${WASM}`), join(folder, WASM));
   return output[0].code;
 }
 
-async function serveWorker(folder, bindings, port) {
-  const { Miniflare, Response: WorkerResponse } = await import("miniflare");
+async function serveWorker(_, folder, bindings, port, tools) {
+  const { Miniflare, Response: WorkerResponse } = createRequire(join(tools, "run.js"))("miniflare");
   const worker = await mkdtemp(join(tmpdir(), "relay-worker-"));
   const contents = await buildWorker(worker);
   const files = filesOf(folder, readFile);
@@ -104,8 +109,8 @@ async function serveWorker(folder, bindings, port) {
   return { url: `http://localhost:${chosen}`, stop };
 }
 
-async function serveProgram(runtime, folder, environment, port) {
-  const [program, args] = PROGRAMS[runtime](folder);
+async function serveProgram(runtime, folder, environment, port, tools) {
+  const [program, args] = PROGRAMS[runtime](folder, tools);
   const env = { ...process.env, ...environment, PORT: String(port) };
   const child = spawn(program, args, { cwd: here("."), env, stdio: ["ignore", "pipe", "inherit"] });
   const stop = async () => {

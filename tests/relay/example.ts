@@ -1,5 +1,6 @@
 /** The example application, whose JavaScript is as it stands, with its types for tests. */
 import { WebSocket } from "undici";
+import { toolsOf } from "../support/package-project.ts";
 import type { PlatformInfo } from "../support/platform.ts";
 
 export type Runtime = "worker" | "node" | "deno" | "bun";
@@ -9,13 +10,12 @@ export interface Example {
   stop(): Promise<void>;
 }
 
+type Start = (runtime: Runtime, platform: PlatformInfo, port: number, tools: string) => Promise<Example>;
+
 /** Serves the example on a free port. */
 export async function startExample(runtime: Runtime, platform: PlatformInfo): Promise<Example> {
-  const run = new URL("../../examples/relay/run.js", import.meta.url).href;
-  const { startExample } = (await import(run)) as {
-    startExample(runtime: string, platform: PlatformInfo, port: number): Promise<Example>;
-  };
-  return startExample(runtime, platform, 0);
+  const { startExample }: { startExample: Start } = await import(new URL("../../examples/relay/run.js", import.meta.url).href);
+  return startExample(runtime, platform, 0, toolsOf("runtimes"));
 }
 
 /** Options of a client that is signed in, as one outside of pages says it. */

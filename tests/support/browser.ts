@@ -1,4 +1,4 @@
-/** Chromium, driven by puppeteer-core. */
+/** Chromium and Firefox, driven by puppeteer-core. */
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import puppeteer, { type Browser, type Page } from "puppeteer-core";
@@ -32,6 +32,11 @@ export function launchChromium(args: string[] = [], protocolTimeout = 180_000): 
       ...args,
     ],
   });
+}
+
+/** A headless Firefox, the system's or what FIREFOX names. */
+export function launchFirefox(): Promise<Browser> {
+  return puppeteer.launch({ browser: "firefox", executablePath: process.env.FIREFOX ?? "/usr/bin/firefox-esr", headless: true });
 }
 
 export interface OpenPage {

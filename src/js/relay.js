@@ -37,8 +37,13 @@ export class Relay {
     if (!url.startsWith(`${this.url}/s/`)) return undefined;
     const { refusal, token, webSockets } = await this.#session(url, headers);
     if (refusal) {
-      const { message = "The relay refused.", code = refusal.status } = await refusal.clone().json().catch(() => ({}));
-      throw makeError(code === 401 || code === 403 ? "AuthenticationError" : "SandboxConnectionError", message, "", { status: code });
+      const { message = "The relay refused.", code = refusal.status } = await refusal
+        .clone()
+        .json()
+        .catch(() => ({}));
+      throw makeError(code === 401 || code === 403 ? "AuthenticationError" : "SandboxConnectionError", message, "", {
+        status: code,
+      });
     }
     if (webSockets) return ["agent-sandbox-relay", token];
     const suggestion = 'Use getTerminal() without transport: "websocket", or another runtime for the relay.';

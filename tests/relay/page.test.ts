@@ -48,10 +48,12 @@ test("a user makes a sandbox, runs commands, reaches its server and a terminal; 
     await page.waitForFunction(() => document.querySelector("#state")?.textContent?.endsWith(" runs"));
     expect(await press("#command button")).toBe("1\n2\n3\n");
     expect(await press("#shell [name=http]")).toBe("Linux\n");
-    expect(await press("#shell [name=websocket]")).toMatch(/\r\nLinux\r\n/);
+    // The server's port for terminals may open a moment after the other.
+    await expect.poll(() => press("#shell [name=websocket]"), { timeout: 60_000 }).toMatch(/Linux\s+exit/);
     await page.locator("[name=kill]").click();
     await page.waitForFunction(() => document.querySelector("#state")?.textContent?.endsWith(" has ended"));
-    expect(problems).toEqual([]);
+    // Browsers tell of every look at a server that does not answer yet.
+    expect(problems.filter((problem) => !problem.includes("the server responded with a status of 502"))).toEqual([]);
 
     const kept = await page.evaluate(() =>
       JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href]),

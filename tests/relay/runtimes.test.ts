@@ -1,6 +1,6 @@
 /** The example's relay in each runtime, in front of a real platform. The client is Node's. */
 import { Sandbox, SandboxNotFoundError } from "agent-sandbox-web";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { platformWithServer } from "../server/support/platform.ts";
 import type { Platform } from "../support/platform.ts";
 import { type Runtime, signedIn, startExample } from "./example.ts";
@@ -34,7 +34,8 @@ describe.each(runtimes)("%s", (runtime) => {
       const server = await sandbox.startServer({ token: "of-the-server" });
       expect((await server.process.shell("cat greeting")).stdout).toBe("hello");
       const { sessionId } = await server.pty.create();
-      const terminal = await server.pty.connect(sessionId);
+      // The server's port for terminals may open a moment after the other.
+      const terminal = await vi.waitFor(() => server.pty.connect(sessionId), { timeout: 60_000, interval: 200 });
       await terminal.send("echo $((6 * 7))ends\n");
       await terminal.expect("42ends", 30_000);
       await terminal.close();

@@ -34,6 +34,8 @@ describe("the command palette", { timeout: 120_000 }, () => {
     await press("Control", "k");
     await command("new sandb", "New sandbox");
     await page.find("console-new-sandbox >>> dialog");
+    // From the choice of the template, where Enter opens the choice, into the first field.
+    await page.page.keyboard.press("Tab");
     await page.page.keyboard.press("Enter");
     await page.gone("console-new-sandbox >>> dialog");
     await page.find("sandbox-console");

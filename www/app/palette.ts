@@ -35,7 +35,12 @@ export class ConsolePalette extends LitElement {
         background: none;
         color: var(--sb-text);
         font-size: 14px;
+      }
+      input:focus-visible {
         outline: none;
+      }
+      .search:focus-within {
+        box-shadow: inset 0 -2px 0 var(--sb-accent);
       }
       ul {
         max-height: min(380px, 60vh);

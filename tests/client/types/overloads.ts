@@ -119,8 +119,6 @@ export async function reading({ files }: Sandbox): Promise<void> {
   await files.list("a", { depth: 2, user: undefined, signal: undefined });
   // @ts-expect-error There is no such format.
   await files.read("a", { format: "json" });
-  // @ts-expect-error A number is no content.
-  await files.write("a", 5);
 }
 
 export async function typing(sandbox: Sandbox): Promise<void> {

@@ -19,9 +19,18 @@ import {
   type SandboxInfo,
   type WatchEvent,
 } from "agent-sandbox-web";
+import wasm from "agent-sandbox-web/agent_sandbox_web_bg.wasm";
+import { init as initManually } from "agent-sandbox-web/manual";
+import { createRelay } from "agent-sandbox-web/relay";
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : never;
 declare function same<A, B>(proof: Same<A, B>): void;
+
+export async function loading(): Promise<void> {
+  await initManually(wasm);
+  await initManually(new Uint8Array());
+  void createRelay;
+}
 
 export async function creating(): Promise<void> {
   same<ReturnType<typeof init>, Promise<void>>(true);

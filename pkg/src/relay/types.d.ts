@@ -2,7 +2,7 @@
  * A relay: the server's side of pages that use sandboxes without an API key. It runs in Cloudflare Workers, Deno, Bun, Node and in routes
  * of frameworks that hand over a `Request`.
  */
-import type { ConnectionOptions } from "agent-sandbox-web";
+import type { ConnectionOptions, Fetch } from "agent-sandbox-web";
 
 /** What a signed-in user may do, named as the client's own calls. `ports` is the way to ports of a sandbox through the relay. */
 export type RelayRight =
@@ -128,7 +128,7 @@ export interface RelayOptions
   /** Hears what failed inside, such as an exception of `authorize`. Pages are told nothing but that something did. */
   onError?: ((error: unknown) => void) | undefined;
   /** An implementation of `fetch` to use instead of the global one. It must not follow redirects when told so. */
-  fetch?: typeof globalThis.fetch | undefined;
+  fetch?: Fetch | undefined;
 }
 
 /** Bun's handlers of WebSockets, for `Bun.serve({ websocket: relay.websocket })`. */

@@ -120,17 +120,17 @@ test("each element works alone on another app's page, and loads its engine only 
     const loaded: string[] = [];
     page.page.on("request", (request) => loaded.push(request.url()));
     const engines = () => loaded.filter((url) => url.includes("-engine"));
-    const show = (name: string) =>
-      page.page.evaluate((handoff, url, name) => show(handoff, url, name as "files"), sandbox.handoff(), sandboxHostUrl, name);
+    const present = (name: "files" | "terminal" | "metrics" | "notebook" | "console") =>
+      page.page.evaluate((handoff, url, name) => globalThis.show(handoff, url, name), sandbox.handoff(), sandboxHostUrl, name);
 
-    await show("files");
+    await present("files");
     await page.find("sandbox-tree >>> .row", "hello.txt");
     expect(engines()).toEqual([]);
     await page.click("sandbox-tree >>> .row", "hello.txt");
     await page.editorHas("for another app");
     expect(engines().join()).toContain("editor-engine");
 
-    await show("terminal");
+    await present("terminal");
     await page.page.waitForFunction(
       () => (window.deepQuery("sandbox-terminal", "")[0] as { phase?: string } | undefined)?.phase === "open",
       {
@@ -140,15 +140,15 @@ test("each element works alone on another app's page, and loads its engine only 
     await page.page.keyboard.type("cat hello.txt\n");
     await page.terminalHas("\nfor another app");
 
-    await show("metrics");
+    await present("metrics");
     await page.find("sandbox-processes >>> tbody td");
     // Usage and log are the control plane's, for which a handed over sandbox has no key: that is said, and the rest works.
     await page.find("sandbox-metrics >>> sandbox-error >>> .code", "E1001");
     await screenshot(page.page, "elements-metrics");
 
-    await show("notebook");
+    await present("notebook");
     await page.find("sandbox-notebook");
-    await show("console");
+    await present("console");
     await page.find("sandbox-console >>> [role=tab]", "Terminal 1");
     expect(page.problems).toEqual([]);
     await sandbox.kill();
@@ -160,5 +160,5 @@ test("each element works alone on another app's page, and loads its engine only 
 });
 
 declare global {
-  var show: (handoff: unknown, sandboxUrl: string, name: "files") => Promise<void>;
+  var show: (handoff: unknown, sandboxUrl: string, name: string) => Promise<void>;
 }

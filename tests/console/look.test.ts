@@ -92,7 +92,7 @@ describe.each([
     await page.click("[role=tab]", "Metrics");
     await page.find("sandbox-processes >>> tbody td");
     await shot("metrics");
-    await page.click('button[aria-label="Commands"]');
+    await page.click('button[aria-label^="Commands"]');
     await page.find("console-palette >>> input:focus");
     await shot("palette");
     await page.page.keyboard.press("Escape");

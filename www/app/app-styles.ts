@@ -70,7 +70,6 @@ export const appStyles = css`
   kbd {
     margin-inline-start: 10px;
     font: inherit;
-    opacity: 0.85;
   }
   @media (max-width: 760px) {
     .palette {

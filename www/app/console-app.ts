@@ -83,7 +83,7 @@ export class ConsoleApp extends LitElement {
       <span class="facts">
         ${config && this.phase === "in" ? html`<span>${this.where}</span>${this.session.target ? nothing : html`<span>${config.version}</span>`}` : nothing}
       </span>
-      <button class="palette" aria-label="Commands" aria-keyshortcuts="Control+K F1" title=${`Find a command (${PALETTE_KEYS})`}
+      <button class="palette" aria-label=${`Commands ${PALETTE_KEYS}`} aria-keyshortcuts="Control+K F1" title=${`Find a command (${PALETTE_KEYS})`}
         @click=${this.togglePalette}>${icon("search")}<span class="hint">Commands <kbd>${PALETTE_KEYS}</kbd></span></button>
       <button class="icon-button" aria-label=${label} title=${label} @click=${() => this.scheme.toggle()}>
         ${icon(this.scheme.dark ? "sun" : "moon")}

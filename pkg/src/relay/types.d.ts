@@ -79,9 +79,11 @@ export type RelayRefusal =
 
 /** One request, for a log. It holds no id, no query and no secret. */
 export interface RelayLogEntry {
+  /** The HTTP method. */
   method: string;
   /** Which call it was, with placeholders: `/sandboxes/:id/connect`, `/s/:id/:port`. */
   route: string;
+  /** The answer's HTTP status. */
   status: number;
   /** Until the answer began, in ms. */
   ms: number;
@@ -131,8 +133,11 @@ export interface RelayOptions
 
 /** Bun's handlers of WebSockets, for `Bun.serve({ websocket: relay.websocket })`. */
 export interface RelayWebSocketHandlers {
+  /** A page has connected. */
   open(socket: object): void;
+  /** A page has sent something. */
   message(socket: object, data: string | Uint8Array): void;
+  /** A page has left. */
   close(socket: object, code: number, reason: string): void;
 }
 
@@ -145,9 +150,9 @@ export interface Relay {
   fetch(request: Request, server?: unknown): Promise<Response>;
   /** For Bun. */
   readonly websocket: RelayWebSocketHandlers;
-  /** For Node: `http.createServer(relay.listener)`. Elsewhere it throws {@link CapabilityNotSupportedError}. */
+  /** For Node: `http.createServer(relay.listener)`. Elsewhere it throws `CapabilityNotSupportedError` (E3004). */
   listener(request: object, response: object): Promise<void>;
-  /** For Node: `server.on("upgrade", relay.upgrade)`. Elsewhere it throws {@link CapabilityNotSupportedError}. */
+  /** For Node: `server.on("upgrade", relay.upgrade)`. Elsewhere it throws `CapabilityNotSupportedError` (E3004). */
   upgrade(request: object, socket: object, head: Uint8Array): Promise<void>;
 }
 

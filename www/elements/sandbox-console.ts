@@ -35,7 +35,7 @@ export class SandboxConsole extends LitElement {
   @property({ type: Boolean }) ended = false;
   /** See `<sandbox-notebook>`. */
   @property({ attribute: "frame-url" }) frameUrl = "";
-  /** See `<sandbox-notebook>`. */
+  /** See `<sandbox-notebook>` and `<sandbox-files>`. */
   @property({ attribute: "storage-key" }) storageKey = "";
   @state() private view: View = "command";
   /** Whether the notebook has been looked at: before that, nothing of it is loaded. */
@@ -78,7 +78,7 @@ export class SandboxConsole extends LitElement {
     const whole = !narrow && this.whole.has(view);
     return html`
       <div class="layout ${narrow || whole ? "narrow" : "wide"}" style="--panel: ${this.panelHeight}px">
-        <sandbox-files class="view" .sandbox=${sandbox} ?ended=${this.ended}
+        <sandbox-files class="view" .sandbox=${sandbox} ?ended=${this.ended} storage-key=${this.storageKey}
           ?hidden=${whole || (narrow && view !== "files")}></sandbox-files>
         ${narrow || whole ? nothing : this.renderSplitter()}
         <div class="bar">

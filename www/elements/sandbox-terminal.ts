@@ -5,7 +5,7 @@ import { Appearance } from "./appearance.js";
 import { isGone } from "./describe-error.js";
 import { openLink } from "./open-link.js";
 import { base } from "./styles.js";
-import type { TerminalEngine } from "./terminal-engine.js";
+import type { TerminalEngine } from "./terminal/terminal-engine.js";
 import "./sandbox-error.js";
 
 /** How the terminal is doing. */
@@ -155,9 +155,9 @@ export class SandboxTerminal extends LitElement {
   }
 
   private async begin(): Promise<void> {
-    let module: typeof import("./terminal-engine.js");
+    let module: typeof import("./terminal/terminal-engine.js");
     try {
-      module = await import("./terminal-engine.js");
+      module = await import("./terminal/terminal-engine.js");
     } catch (error) {
       this.begun = false;
       this.fail(error);

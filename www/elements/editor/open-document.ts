@@ -1,0 +1,47 @@
+import { FileNotFoundError, type Files } from "agent-sandbox-web";
+import type { OpenedFile } from "../files/open-file.js";
+import type { EditorDocument } from "./editor-engine.js";
+
+/** A file that is open in the editor. */
+export interface OpenDocument {
+  path: string;
+  /** Ends the reading when the tab is closed. */
+  readonly reading: AbortController;
+  /** Whether it is being read, or has been. */
+  begun?: boolean;
+  opened?: OpenedFile;
+  document?: EditorDocument;
+  /** The address of its picture within this page. */
+  url?: string | undefined;
+  error?: unknown;
+  saveError?: unknown;
+  saving?: boolean;
+  dirty?: boolean;
+  /** As which state of the file the text here was read or written. */
+  version?: string | undefined;
+  /** What happened to the file in the sandbox that the text here does not know of. */
+  outside?: "changed" | "deleted" | undefined;
+  /** Whether it is shown against what the file holds. */
+  comparing?: boolean;
+  /** The line to go to once it is read. */
+  line?: number | undefined;
+  /** Whether the file is being looked at. */
+  looking?: boolean;
+  /** Whether the file may have changed since it was looked at. */
+  stale?: boolean;
+}
+
+/** Which state a file is in; `undefined` when it is not there. Two states can be told apart when size or time differ. */
+export async function versionOf(files: Files, path: string): Promise<string | undefined> {
+  try {
+    return version(await files.getInfo(path));
+  } catch (error) {
+    if (error instanceof FileNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+/** See {@link versionOf}. */
+export function version(info: { readonly size: number; readonly modifiedTime?: Date | undefined }): string {
+  return `${info.modifiedTime?.getTime() ?? ""}/${info.size}`;
+}

@@ -99,6 +99,8 @@ export class SandboxTree extends LitElement {
 
   /** Opens folders that were open before; those that are not there any more are left out. */
   async restore(folders: readonly string[]): Promise<void> {
+    // The folder may have been given a moment ago.
+    await this.updateComplete;
     await this.tree?.restore(folders);
   }
 

@@ -1,10 +1,15 @@
 /** xterm.js as the terminal element needs it. Loaded only when a terminal is opened. */
 
 import { FitAddon } from "@xterm/addon-fit";
+import { SearchAddon } from "@xterm/addon-search";
+import { SerializeAddon } from "@xterm/addon-serialize";
 import { Unicode11Addon } from "@xterm/addon-unicode11";
 import { WebLinksAddon } from "@xterm/addon-web-links";
-import { type ITheme, Terminal } from "@xterm/xterm";
+import { Terminal } from "@xterm/xterm";
 import stylesheet from "@xterm/xterm/css/xterm.css?inline";
+import { keyAction } from "./keys.js";
+import { onTerminalSettings, terminalSettings } from "./settings.js";
+import { DARK, LIGHT } from "./themes.js";
 
 /** The stylesheet of xterm.js, for the shadow tree it is drawn in. */
 export { stylesheet };
@@ -17,64 +22,38 @@ export interface EngineHooks {
   size(cols: number, rows: number): void;
   /** The person followed a link. */
   link(address: string): void;
+  /** The person wants to look for something. */
+  search(): void;
+  /** The person wants to leave the terminal by keyboard. */
+  leave(): void;
+  /** Something was looked for. */
+  found(found: Found): void;
+  /** Whether lines may be pasted that the program would run one after the other. */
+  mayPaste(text: string): Promise<boolean>;
 }
 
 // Bytes that xterm may have been given but not yet drawn. Waiting for each chunk would cost a timer a chunk; without a bound
 // `yes` would fill memory, and Ctrl-C would come after everything that was read before it.
 const UNDRAWN_LIMIT = 128 * 1024;
 
-const LIGHT: ITheme = {
-  background: "#ffffff",
-  foreground: "#1a1c22",
-  cursor: "#4350c8",
-  cursorAccent: "#ffffff",
-  selectionBackground: "#c9d0f7",
-  black: "#1a1c22",
-  red: "#b92a25",
-  green: "#14794a",
-  yellow: "#8a5300",
-  blue: "#2b5fc4",
-  magenta: "#8a3ab0",
-  cyan: "#0b7285",
-  white: "#5a606c",
-  brightBlack: "#6b7180",
-  brightRed: "#d0342e",
-  brightGreen: "#17794d",
-  brightYellow: "#8f5c00",
-  brightBlue: "#2f66d0",
-  brightMagenta: "#9a45c4",
-  brightCyan: "#0c7a8e",
-  brightWhite: "#3b3f4a",
-};
+/** How much of the text is kept for a later page, as lines above the screen: the most that is not too much. */
+const KEPT_LINES = [1000, 200, 0] as const;
+const KEPT_TEXT = 200_000;
 
-const DARK: ITheme = {
-  background: "#141519",
-  foreground: "#e5e7ec",
-  cursor: "#98a2fb",
-  cursorAccent: "#141519",
-  selectionBackground: "#3a4170",
-  black: "#3a3d47",
-  red: "#ff8a80",
-  green: "#5fd39a",
-  yellow: "#e8bd6a",
-  blue: "#82aaff",
-  magenta: "#d3a0f5",
-  cyan: "#6fd3e3",
-  white: "#cfd3db",
-  brightBlack: "#8b91a0",
-  brightRed: "#ffa199",
-  brightGreen: "#86e6b5",
-  brightYellow: "#f5d48f",
-  brightBlue: "#a9c4ff",
-  brightMagenta: "#e4c2fb",
-  brightCyan: "#9be6f1",
-  brightWhite: "#f4f5f7",
-};
+/** What was found, for people: which match is shown, from 1, and how many there are. */
+export interface Found {
+  readonly at: number;
+  readonly count: number;
+}
 
 /** A terminal drawn into an element. */
 export class TerminalEngine {
   private readonly terminal: Terminal;
   private readonly fitting = new FitAddon();
+  private readonly searching = new SearchAddon({ highlightLimit: 1000 });
+  private readonly serializing = new SerializeAddon();
+  private readonly forgetSettings = onTerminalSettings(() => this.applySettings());
+  private acceleration: Promise<(() => void) | undefined> | undefined;
   private undrawn = 0;
   private drained: (() => void) | undefined;
   private disposed = false;
@@ -85,14 +64,17 @@ export class TerminalEngine {
       allowProposedApi: true,
       cursorBlink: true,
       fontFamily: getComputedStyle(parent).getPropertyValue("--sb-mono"),
-      fontSize: 13,
+      fontSize: terminalSettings().fontSize,
       linkHandler: { activate: (_event, address) => hooks.link(address), allowNonHttpProtocols: false },
       macOptionIsMeta: true,
       minimumContrastRatio: 4.5,
-      scrollback: 5000,
+      screenReaderMode: terminalSettings().screenReader,
+      scrollback: terminalSettings().scrollback,
       theme: dark ? DARK : LIGHT,
     });
     this.terminal.loadAddon(this.fitting);
+    this.terminal.loadAddon(this.searching);
+    this.terminal.loadAddon(this.serializing);
     this.terminal.loadAddon(new Unicode11Addon());
     this.terminal.unicode.activeVersion = "11";
     this.terminal.loadAddon(new WebLinksAddon((_event, address) => hooks.link(address)));
@@ -101,7 +83,10 @@ export class TerminalEngine {
     this.terminal.onData((data) => hooks.input(data));
     this.terminal.onBinary((data) => hooks.input(Uint8Array.from(data, (character) => character.charCodeAt(0) & 0xff)));
     this.terminal.onResize(({ cols, rows }) => hooks.size(cols, rows));
+    this.searching.onDidChangeResults(({ resultIndex, resultCount }) => hooks.found({ at: resultIndex + 1, count: resultCount }));
+    this.terminal.attachCustomKeyEventHandler((event) => this.key(event, hooks));
     this.terminal.open(parent);
+    this.terminal.textarea?.addEventListener("paste", (event) => this.paste(event, hooks), { capture: true });
     this.fit();
   }
 
@@ -151,6 +136,50 @@ export class TerminalEngine {
     this.terminal.focus();
   }
 
+  /**
+   * Whether it is looked at: then it is drawn by the graphics processor where there is one. Browsers give a page only a few contexts for
+   * that, and a hidden terminal needs none.
+   */
+  set shown(value: boolean) {
+    if (!value) {
+      void this.acceleration?.then((end) => end?.());
+      this.acceleration = undefined;
+    } else if (hasFastGraphics()) this.acceleration ??= this.accelerate();
+  }
+
+  /** Looks for a text from what is shown on, and marks every place of it. */
+  find(text: string, direction: "next" | "previous", incremental = false): void {
+    const decorations = {
+      matchBackground: "#8a6d1f",
+      matchOverviewRuler: "#8a6d1f",
+      activeMatchBackground: "#c98a00",
+      activeMatchColorOverviewRuler: "#c98a00",
+    };
+    if (direction === "next") this.searching.findNext(text, { incremental, decorations });
+    else this.searching.findPrevious(text, { decorations });
+  }
+
+  /** Takes the marks of the search away. */
+  endSearch(): void {
+    this.searching.clearDecorations();
+    this.terminal.clearSelection();
+  }
+
+  /** What is shown, with the escape sequences that draw it again. */
+  serialize(): string {
+    const texts = KEPT_LINES.map((scrollback) => () => this.serializing.serialize({ scrollback }));
+    for (const text of texts) {
+      const serialized = text();
+      if (serialized.length <= KEPT_TEXT) return serialized;
+    }
+    return "";
+  }
+
+  /** Draws what an earlier terminal has shown. Nothing in it is answered: who asked is gone. */
+  async restore(text: string): Promise<void> {
+    if (text !== "") await new Promise<void>((resolve) => this.terminal.write(text, resolve));
+  }
+
   /** What is on the screen and above it, as text. */
   text(): string {
     const { active } = this.terminal.buffer;
@@ -161,7 +190,61 @@ export class TerminalEngine {
 
   dispose(): void {
     this.disposed = true;
+    this.forgetSettings();
     this.drained?.();
     this.terminal.dispose();
   }
+
+  private key(event: KeyboardEvent, hooks: EngineHooks): boolean {
+    const action = keyAction(event, this.terminal.hasSelection());
+    if (action === "type") return true;
+    // What is left to the browser pastes by itself.
+    if (action !== "browser") event.preventDefault();
+    if (event.type !== "keydown") return false;
+    if (action === "copy" && this.terminal.hasSelection()) {
+      void navigator.clipboard.writeText(this.terminal.getSelection()).catch(() => {});
+      this.terminal.clearSelection();
+    } else if (action === "search") hooks.search();
+    else if (action === "leave") hooks.leave();
+    return false;
+  }
+
+  /** Lines that a program would run one by one as they come are worth a question. */
+  private paste(event: ClipboardEvent, hooks: EngineHooks): void {
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    if (this.terminal.modes.bracketedPasteMode || !/[\r\n]./s.test(text)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    void hooks.mayPaste(text).then((may) => {
+      if (may && !this.disposed) this.terminal.paste(text);
+    });
+  }
+
+  private applySettings(): void {
+    const { fontSize, scrollback, screenReader } = terminalSettings();
+    Object.assign(this.terminal.options, { fontSize, scrollback, screenReaderMode: screenReader });
+    this.fit();
+  }
+
+  private async accelerate(): Promise<(() => void) | undefined> {
+    try {
+      const { accelerate } = await import("./acceleration.js");
+      return this.disposed ? undefined : accelerate(this.terminal);
+    } catch {
+      // The page draws it then, as everywhere without a graphics processor.
+      return undefined;
+    }
+  }
+}
+
+let fastGraphics: boolean | undefined;
+
+/** Whether WebGL is there and not a simulation, which is slower than the page's own drawing. */
+function hasFastGraphics(): boolean {
+  if (fastGraphics === undefined) {
+    const context = document.createElement("canvas").getContext("webgl2", { failIfMajorPerformanceCaveat: true });
+    fastGraphics = context !== null;
+    context?.getExtension("WEBGL_lose_context")?.loseContext();
+  }
+  return fastGraphics;
 }

@@ -95,7 +95,7 @@ export class SandboxChart extends LitElement {
   /** The chart to draw. */
   @property({ attribute: false }) chart: DrawableChart | undefined;
   @state() private width = 0;
-  @state() private hidden: ReadonlySet<number> = new Set();
+  @state() private concealed: ReadonlySet<number> = new Set();
   @state() private zoom: readonly [number, number] | undefined;
   @state() private pointed: Mark | undefined;
   @state() private dragged: readonly [from: number, to: number] | undefined;
@@ -116,11 +116,11 @@ export class SandboxChart extends LitElement {
 
   protected override willUpdate(changed: PropertyValues<this>) {
     if (changed.has("chart")) {
-      this.hidden = new Set();
+      this.concealed = new Set();
       this.zoom = undefined;
       this.pointed = undefined;
     }
-    this.drawing = this.chart && this.width > 0 ? draw(this.chart, this.box, this.hidden, this.zoom) : undefined;
+    this.drawing = this.chart && this.width > 0 ? draw(this.chart, this.box, this.concealed, this.zoom) : undefined;
   }
 
   override render() {
@@ -162,7 +162,10 @@ export class SandboxChart extends LitElement {
     const names = seriesNames(chart);
     if (names.length < 2) return nothing;
     return names.map(
-      (name, at) => html`<button class="series" aria-pressed=${!this.hidden.has(at)} title="Show or hide" @click=${() => this.toggle(at)}>
+      (
+        name,
+        at,
+      ) => html`<button class="series" aria-pressed=${!this.concealed.has(at)} title="Show or hide" @click=${() => this.toggle(at)}>
         <i style=${`background: ${seriesColor(at)}`}></i>${plainName(name || `Series ${at + 1}`)}</button>`,
     );
   }
@@ -180,10 +183,10 @@ export class SandboxChart extends LitElement {
   }
 
   private toggle(at: number) {
-    const hidden = new Set(this.hidden);
+    const hidden = new Set(this.concealed);
     if (!hidden.delete(at)) hidden.add(at);
     // Without anything there is no scale to draw by.
-    if (this.chart && hidden.size < seriesNames(this.chart).length) this.hidden = hidden;
+    if (this.chart && hidden.size < seriesNames(this.chart).length) this.concealed = hidden;
     this.pointed = undefined;
   }
 
@@ -247,9 +250,16 @@ function seriesNames(chart: DrawableChart): readonly string[] {
 
 /** A chart in words, for who does not see it; its values are in the table beside it. */
 function describe(chart: DrawableChart): string {
-  const kinds = { points: "joined" in chart && chart.joined ? "Line chart" : "Scatter chart", bars: "Bar chart", pie: "Pie chart", boxes: "Box plot" };
+  const kinds = {
+    points: "joined" in chart && chart.joined ? "Line chart" : "Scatter chart",
+    bars: "Bar chart",
+    pie: "Pie chart",
+    boxes: "Box plot",
+  };
   const names = seriesNames(chart).filter((name) => name !== "");
-  return plainName([kinds[chart.kind], chart.title, names.length > 0 ? `of ${names.join(", ")}` : ""].filter((part) => part !== "").join(" "));
+  return plainName(
+    [kinds[chart.kind], chart.title, names.length > 0 ? `of ${names.join(", ")}` : ""].filter((part) => part !== "").join(" "),
+  );
 }
 
 function nearest(marks: readonly Mark[], x: number, y: number): Mark | undefined {

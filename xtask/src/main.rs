@@ -1,4 +1,4 @@
-//! The project's tasks: `cargo xtask dev | test | build | docs | bench | soak`.
+//! The project's tasks: `cargo xtask dev | test | build | docs | bench | soak | matrix`.
 //!
 //! Every task first sets up what it needs and is missing (see [`setup`]), says what it does and how long it took, and asks nothing.
 #![expect(clippy::print_stdout, reason = "talking to the person at the terminal is what this program does")]
@@ -7,6 +7,7 @@ mod bench;
 mod build;
 mod dev;
 mod docs;
+mod matrix;
 mod project;
 mod run;
 mod setup;
@@ -39,6 +40,8 @@ enum Task {
     Bench(bench::Args),
     /// Look for growth in long runs: large transfers, and sandboxes that come and go.
     Soak(soak::Args),
+    /// Use the packed package in every runtime and with every bundler.
+    Matrix(matrix::Args),
 }
 
 fn main() -> ExitCode {
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
         Task::Docs => docs::run(&project),
         Task::Bench(args) => bench::run(&project, &args),
         Task::Soak(args) => soak::run(&project, &args),
+        Task::Matrix(args) => matrix::run(&project, &args),
     });
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

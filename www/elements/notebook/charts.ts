@@ -71,12 +71,17 @@ function read(value: Record<string, unknown>, elements: readonly Record<string, 
     case "bar":
       return readBars(elements, axes);
     case "pie": {
-      const parts = elements.slice(0, MOST_MARKS).map(({ label, angle }) => ({ label: text(label), share: Math.abs(number(angle)) }));
+      const parts = elements
+        .slice(0, MOST_MARKS)
+        .map(({ label, angle }) => ({ label: text(label), share: Math.abs(number(angle)) }));
       const whole = parts.filter(({ share }) => share > 0);
       return whole.length > 0 ? { kind: "pie", ...axes, parts: whole } : undefined;
     }
     case "box_and_whisker": {
-      const boxes = elements.slice(0, MOST_MARKS).map(readBox).filter((box) => box !== undefined);
+      const boxes = elements
+        .slice(0, MOST_MARKS)
+        .map(readBox)
+        .filter((box) => box !== undefined);
       return boxes.length > 0 ? { kind: "boxes", ...axes, boxes } : undefined;
     }
     default:
@@ -84,7 +89,11 @@ function read(value: Record<string, unknown>, elements: readonly Record<string, 
   }
 }
 
-function readPoints(value: Record<string, unknown>, elements: readonly Record<string, unknown>[], axes: Axes): PointsChart | undefined {
+function readPoints(
+  value: Record<string, unknown>,
+  elements: readonly Record<string, unknown>[],
+  axes: Axes,
+): PointsChart | undefined {
   let left = MOST_POINTS;
   const time = value.xScale === "datetime";
   const raw = elements.slice(0, MOST_MARKS).map(({ label, points }) => {

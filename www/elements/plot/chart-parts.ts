@@ -37,12 +37,31 @@ export function plain(value: number): string {
 }
 
 /** Lines or points. `zoom` is the part of the x axis that is shown; `hidden` are the series that are not. */
-export function drawPoints(chart: PointsChart, box: PlotBox, hidden: ReadonlySet<number>, zoom?: readonly [number, number]): Drawing {
+export function drawPoints(
+  chart: PointsChart,
+  box: PlotBox,
+  hidden: ReadonlySet<number>,
+  zoom?: readonly [number, number],
+): Drawing {
   const shown = chart.series.map((series, at) => ({ ...series, at })).filter(({ at }) => !hidden.has(at));
   const all = shown.flatMap(({ points }) => points);
-  const { at: x, ticks, invert, written } = horizontal(chart, box, all.map(([x]) => x), zoom);
+  const {
+    at: x,
+    ticks,
+    invert,
+    written,
+  } = horizontal(
+    chart,
+    box,
+    all.map(([x]) => x),
+    zoom,
+  );
   const inView = all.filter(([place]) => x(place) >= box.left - 1 && x(place) <= box.width - box.right + 1);
-  const y = vertical(chart.yScale, (inView.length > 0 ? inView : all).map(([, y]) => y), box);
+  const y = vertical(
+    chart.yScale,
+    (inView.length > 0 ? inView : all).map(([, y]) => y),
+    box,
+  );
   const marks = shown.flatMap(({ label, points, at }) =>
     points
       .filter(([place]) => x(place) >= box.left - 1 && x(place) <= box.width - box.right + 1)
@@ -64,7 +83,9 @@ export function drawPoints(chart: PointsChart, box: PlotBox, hidden: ReadonlySet
         ${
           chart.joined
             ? shown.map(({ points, at }) => svg`<path class="line" stroke=${seriesColor(at)} d=${path([...points]) ?? ""}></path>`)
-            : marks.map((mark) => svg`<circle cx=${mark.x} cy=${mark.y} r="3" fill=${seriesColor(mark.series)} opacity="0.75"></circle>`)
+            : marks.map(
+                (mark) => svg`<circle cx=${mark.x} cy=${mark.y} r="3" fill=${seriesColor(mark.series)} opacity="0.75"></circle>`,
+              )
         }
         ${
           chart.joined && marks.length <= 60
@@ -92,9 +113,20 @@ export function drawBars(chart: BarsChart, box: PlotBox, hidden: ReadonlySet<num
   return {
     marks: drawn.map(({ left, from, series, text }) => ({ x: left + inner.bandwidth() / 2, y: from, series, text })),
     shapes: svg`${leftAxis(valueTicks(y, "linear"), box)}
-      ${bottomAxis(thin(chart.places.map((label) => ({ at: (outer(label) ?? 0) + outer.bandwidth() / 2, label })), box), box)}
+      ${bottomAxis(
+        thin(
+          chart.places.map((label) => ({ at: (outer(label) ?? 0) + outer.bandwidth() / 2, label })),
+          box,
+        ),
+        box,
+      )}
       ${drawn.map(
-        ({ left, from, to, series }) => svg`<rect x=${left} width=${inner.bandwidth()} y=${from} height=${Math.max(1, to - from)} rx="2"
+        ({
+          left,
+          from,
+          to,
+          series,
+        }) => svg`<rect x=${left} width=${inner.bandwidth()} y=${from} height=${Math.max(1, to - from)} rx="2"
           fill=${seriesColor(series)}></rect>`,
       )}`,
   };
@@ -106,14 +138,23 @@ export function drawPie(chart: PieChart, box: PlotBox, hidden: ReadonlySet<numbe
   const whole = parts.reduce((sum, { share }) => sum + share, 0);
   const [middleX, middleY] = [box.width / 2, box.height / 2];
   const radius = Math.min(middleX, middleY) - 6;
-  const shape = arc<{ startAngle: number; endAngle: number }>().innerRadius(radius * 0.45).outerRadius(radius).padAngle(0.012);
+  const shape = arc<{ startAngle: number; endAngle: number }>()
+    .innerRadius(radius * 0.45)
+    .outerRadius(radius)
+    .padAngle(0.012);
   const arcs = pie<(typeof parts)[number]>()
     .value(({ share }) => share)
     .sort(null)(parts)
     .map((one) => {
       const [x, y] = shape.centroid(one);
       const percent = ((100 * one.data.share) / whole).toFixed(1);
-      return { path: shape(one) ?? "", x: middleX + x, y: middleY + y, series: one.data.at, text: `${one.data.label}: ${percent} %` };
+      return {
+        path: shape(one) ?? "",
+        x: middleX + x,
+        y: middleY + y,
+        series: one.data.at,
+        text: `${one.data.label}: ${percent} %`,
+      };
     });
   return {
     marks: arcs,
@@ -125,7 +166,11 @@ export function drawPie(chart: PieChart, box: PlotBox, hidden: ReadonlySet<numbe
 
 /** Boxes with whiskers. */
 export function drawBoxes(chart: BoxesChart, box: PlotBox): Drawing {
-  const y = vertical("linear", chart.boxes.flatMap(({ values, outliers }) => [...values, ...outliers]), box);
+  const y = vertical(
+    "linear",
+    chart.boxes.flatMap(({ values, outliers }) => [...values, ...outliers]),
+    box,
+  );
   const places = chart.boxes.map((_, at) => String(at));
   const x = scaleBand(places, [box.left, box.width - box.right]).padding(0.45);
   const width = Math.min(70, x.bandwidth());
@@ -138,10 +183,21 @@ export function drawBoxes(chart: BoxesChart, box: PlotBox): Drawing {
   return {
     marks: drawn.flatMap(({ middle, at, median, words, outliers, label }) => [
       { x: middle, y: median, series: at, text: words },
-      ...outliers.map((value) => ({ x: middle, y: y(value), series: at, text: `${label === "" ? "" : `${label}: `}${plain(value)}` })),
+      ...outliers.map((value) => ({
+        x: middle,
+        y: y(value),
+        series: at,
+        text: `${label === "" ? "" : `${label}: `}${plain(value)}`,
+      })),
     ]),
     shapes: svg`${leftAxis(valueTicks(y, "linear"), box)}
-      ${bottomAxis(thin(drawn.map(({ middle, label }) => ({ at: middle, label })), box), box)}
+      ${bottomAxis(
+        thin(
+          drawn.map(({ middle, label }) => ({ at: middle, label })),
+          box,
+        ),
+        box,
+      )}
       ${drawn.map(
         ({ middle, at, min, first, median, third, max, outliers }) => svg`<g stroke=${seriesColor(at)} stroke-width="1.5">
           <line x1=${middle} x2=${middle} y1=${min} y2=${first}></line><line x1=${middle} x2=${middle} y1=${third} y2=${max}></line>
@@ -161,14 +217,31 @@ function horizontal(chart: PointsChart, box: PlotBox, places: readonly Place[], 
     const labels = [...new Set(places.map(String))];
     const scale = scalePoint(labels, range).padding(0.3);
     const at = (place: Place) => scale(String(place)) ?? 0;
-    return { at, ticks: thin(labels.map((label) => ({ at: at(label), label })), box), invert: undefined, written: String };
+    return {
+      at,
+      ticks: thin(
+        labels.map((label) => ({ at: at(label), label })),
+        box,
+      ),
+      invert: undefined,
+      written: String,
+    };
   }
   const [least, most] = zoom ?? extent(places.map(Number));
   if (chart.xScale === "time") {
     const scale = scaleTime([new Date(least), new Date(most)], range);
     const format = scale.tickFormat();
-    const written = (place: Place) => new Date(Number(place)).toISOString().replace("T", " ").replace(/(?::00)?\.000Z$/, "");
-    return { at: (place: Place) => scale(Number(place)), ticks: ticksOf(scale, count, format), invert: (x: number) => scale.invert(x).getTime(), written };
+    const written = (place: Place) =>
+      new Date(Number(place))
+        .toISOString()
+        .replace("T", " ")
+        .replace(/(?::00)?\.000Z$/, "");
+    return {
+      at: (place: Place) => scale(Number(place)),
+      ticks: ticksOf(scale, count, format),
+      invert: (x: number) => scale.invert(x).getTime(),
+      written,
+    };
   }
   const scale = chart.xScale === "log" ? scaleLog([least, most], range) : scaleLinear([least, most], range);
   return {

@@ -177,6 +177,7 @@ describe("the files of a sandbox", { timeout: 120_000 }, () => {
     await page.click("sandbox-editor >>> .outside button", "End the comparison");
     await page.editorHas("one\nTHEIRS\nthree\n");
     await page.gone("sandbox-editor >>> .outside");
+    await page.gone("sandbox-editor >>> .dirty");
     await page.run("rm followed.txt");
     await page.find("sandbox-editor >>> .outside", "was deleted");
   });

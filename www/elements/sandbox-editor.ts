@@ -75,9 +75,10 @@ export class SandboxEditor extends LitElement {
     if (shown) void this.show(shown, false);
   }
 
-  /** Says that something at `path` has changed in the sandbox; `""` when it is not known where. */
-  changedOutside(path: string): void {
+  /** Says that something at `path` has changed in the sandbox, or is gone; `""` when it is not known where. */
+  changedOutside(path: string, gone: boolean): void {
     for (const document of this.documents) {
+      if (gone && document.path === path) document.doubtful = true;
       if (path === "" || document.path === path || document.path.startsWith(`${path}/`)) void this.look(document);
     }
   }
@@ -313,7 +314,7 @@ export class SandboxEditor extends LitElement {
         document.saved = content;
         this.change(current, {
           dirty: engine.isDirty(document),
-          version: await versionOf(sandbox.files, path),
+          version: await versionOf(sandbox.files, current),
           outside: undefined,
         });
         await this.endComparison(current);
@@ -330,7 +331,7 @@ export class SandboxEditor extends LitElement {
 
   /** Asks when the file is another than the one that was read. A file that went away is simply written anew. */
   private async mayOverwrite(files: Files, current: OpenDocument): Promise<boolean> {
-    const version = await versionOf(files, current.path);
+    const version = await versionOf(files, current);
     if (version === undefined || version === current.version) return true;
     const answer = await prompt({
       title: "The file has changed in the sandbox",
@@ -354,7 +355,7 @@ export class SandboxEditor extends LitElement {
       // While it is written nothing can be told; whoever writes it looks again.
       while (document.stale && !document.saving) {
         document.stale = false;
-        const version = await versionOf(sandbox.files, document.path);
+        const version = await versionOf(sandbox.files, document);
         if (document.saving) document.stale = true;
         else await this.found(document, version);
       }
@@ -382,8 +383,14 @@ export class SandboxEditor extends LitElement {
         return;
       }
       await engine.compare(current.document, opened.text);
+      engine.setSaved(current.document, opened.text);
       // What is compared with is known: saving asks no more, unless the file changes again.
-      this.change(current, { comparing: true, outside: undefined, version: version(opened.info) });
+      this.change(current, {
+        comparing: true,
+        outside: undefined,
+        version: version(opened.info),
+        dirty: engine.isDirty(current.document),
+      });
     } catch (saveError) {
       this.change(current, { saveError });
     }
@@ -399,7 +406,7 @@ export class SandboxEditor extends LitElement {
   private async keepMine(current: OpenDocument): Promise<void> {
     if (!this.sandbox) return;
     try {
-      this.change(current, { version: await versionOf(this.sandbox.files, current.path), outside: undefined });
+      this.change(current, { version: await versionOf(this.sandbox.files, current), outside: undefined });
     } catch (saveError) {
       this.change(current, { saveError });
     }

@@ -127,7 +127,7 @@ export class SandboxFiles extends LitElement {
           }
           <sandbox-tree .files=${sandbox?.files} .root=${root} ?ended=${this.ended} ?hidden=${this.searching} @tree-action=${this.act}
             @tree-drop=${this.drop} @tree-move=${this.move}
-            @tree-change=${(event: CustomEvent<string>) => this.editor.changedOutside(event.detail)}></sandbox-tree>
+            @tree-change=${(event: CustomEvent<{ path: string; gone: boolean }>) => this.editor.changedOutside(event.detail.path, event.detail.gone)}></sandbox-tree>
           ${
             this.notice
               ? html`<div class="notice" role="status"><span>${this.notice}</span>

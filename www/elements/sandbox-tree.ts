@@ -56,7 +56,7 @@ const DRAGGED = "application/x-sandbox-path";
  * @fires tree-action - `detail` is `{action, entry}`
  * @fires tree-drop - files were dropped; `detail` is `{folder, data}`
  * @fires tree-move - an entry was dragged to a folder; `detail` is `{path, folder}`
- * @fires tree-change - something at the path `detail` has changed; `""` when it is not known where
+ * @fires tree-change - something has changed; `detail` is `{path, gone}`, and `path` is `""` when it is not known where
  */
 @customElement("sandbox-tree")
 export class SandboxTree extends LitElement {
@@ -147,7 +147,9 @@ export class SandboxTree extends LitElement {
   private follow() {
     const { files, tree, watch } = this;
     if (files && tree && !watch?.live && !this.ended && this.isConnected) {
-      this.watch = new TreeWatch(files, tree, (detail) => this.dispatchEvent(new CustomEvent("tree-change", { detail })));
+      this.watch = new TreeWatch(files, tree, (path, gone) =>
+        this.dispatchEvent(new CustomEvent("tree-change", { detail: { path, gone } })),
+      );
     }
   }
 

@@ -95,6 +95,11 @@ export class EditorEngine {
     this.hooks.edited();
   }
 
+  /** Says what the file holds, without changing the text here. */
+  setSaved(document: EditorDocument, text: string): void {
+    document.saved = this.current(document).toText(text);
+  }
+
   /** The text of a document, with its own line ends. */
   text(document: EditorDocument): string {
     return this.current(document).sliceDoc();

@@ -1,5 +1,6 @@
 import { FileNotFoundError, type Files } from "agent-sandbox-web";
 import type { OpenedFile } from "../files/open-file.js";
+import { parentOf } from "../names.js";
 import type { EditorDocument } from "./editor-engine.js";
 
 /** A file that is open in the editor. */
@@ -25,6 +26,8 @@ export interface OpenDocument {
   comparing?: boolean;
   /** The line to go to once it is read. */
   line?: number | undefined;
+  /** Whether the file may be gone. */
+  doubtful?: boolean;
   /** Whether the file is being looked at. */
   looking?: boolean;
   /** Whether the file may have changed since it was looked at. */
@@ -32,9 +35,14 @@ export interface OpenDocument {
 }
 
 /** Which state a file is in; `undefined` when it is not there. Two states can be told apart when size or time differ. */
-export async function versionOf(files: Files, path: string): Promise<string | undefined> {
+export async function versionOf(files: Files, document: OpenDocument): Promise<string | undefined> {
+  const { path } = document;
   try {
-    return version(await files.getInfo(path));
+    if (!document.doubtful) return version(await files.getInfo(path));
+    // Asking for what is probably not there would be an error in the browser's console.
+    const found = (await files.list(parentOf(path))).find((entry) => entry.path === path);
+    document.doubtful = found === undefined;
+    return found && version(found);
   } catch (error) {
     if (error instanceof FileNotFoundError) return undefined;
     throw error;

@@ -1,4 +1,4 @@
-import type { EntryInfo, Sandbox } from "agent-sandbox-web";
+import type { EntryInfo, Files, Sandbox } from "agent-sandbox-web";
 import { baseName, joinPath, nameProblem, parentOf, plainName } from "../names.js";
 import { confirm, prompt } from "../sandbox-dialog.js";
 import { downloadingFile, downloadingFolder } from "./download.js";
@@ -37,7 +37,7 @@ export class FileActions {
     await this.view.attempt(kind === "file" ? "Making the file" : "Making the folder", async ({ files }) => {
       if (kind === "folder") await files.makeDir(path);
       // What the tree has not read may be there all the same, and writing would empty it.
-      else if (!(await files.exists(path))) await files.write(path, "");
+      else if (!(await isThere(files, path))) await files.write(path, "");
       await this.view.reveal(folder, path);
       if (kind === "file") await this.view.open(path);
     });
@@ -163,9 +163,8 @@ export class FileActions {
     const to = joinPath(folder, baseName(path));
     if (to === path) return;
     await this.view.attempt("Moving", async (sandbox) => {
-      await sandbox.files.list(folder);
       const agreed =
-        !(await sandbox.files.exists(to)) ||
+        !(await isThere(sandbox.files, to)) ||
         (await confirm({
           title: `Replace ${plainName(baseName(path))}?`,
           text: "Something of this name is there already. It goes away.",
@@ -187,6 +186,11 @@ export class FileActions {
   private taken(folder: string, name: string): string | undefined {
     return this.view.has(joinPath(folder, name)) ? "Something of this name is there already." : undefined;
   }
+}
+
+/** Whether something stands at a path in a folder that is there. Asking for what is not there would be an error in the browser's console. */
+async function isThere(files: Files, path: string): Promise<boolean> {
+  return (await files.list(parentOf(path))).some(({ name }) => name === baseName(path));
 }
 
 /** Why an entry cannot go into a folder that is itself or in it. */

@@ -20,12 +20,12 @@ export class TreeWatch {
   /**
    * @param files where to watch
    * @param tree what to keep up to date
-   * @param told called with the path of each change, and with `""` when changes may have been missed
+   * @param told called with the path of each change and whether what was there is gone, and with `""` when changes may have been missed
    */
   constructor(
     private readonly files: Files,
     private readonly tree: FileTree,
-    private readonly told: (path: string) => void,
+    private readonly told: (path: string, gone: boolean) => void,
   ) {
     void this.follow();
   }
@@ -52,7 +52,7 @@ export class TreeWatch {
       for await (const { type, path } of this.stream) {
         if (type === "gap") this.missed(root);
         else {
-          this.told(path);
+          this.told(path, type === "deleted" || type === "renamed");
           this.note(parentOf(path));
         }
       }
@@ -64,7 +64,7 @@ export class TreeWatch {
   }
 
   private missed(root: string): void {
-    this.told("");
+    this.told("", false);
     this.note(root);
     for (const folder of this.tree.openFolders) this.note(folder);
   }

@@ -239,11 +239,13 @@ export class TerminalEngine {
 
 let fastGraphics: boolean | undefined;
 
-/** Whether WebGL is there and not a simulation, which is slower than the page's own drawing. */
+/** Whether WebGL is there and not simulated by the processor, which is slower than the page's own drawing. */
 function hasFastGraphics(): boolean {
   if (fastGraphics === undefined) {
     const context = document.createElement("canvas").getContext("webgl2", { failIfMajorPerformanceCaveat: true });
-    fastGraphics = context !== null;
+    const names = context?.getExtension("WEBGL_debug_renderer_info");
+    const renderer = String(context?.getParameter(names?.UNMASKED_RENDERER_WEBGL ?? context.RENDERER) ?? "");
+    fastGraphics = context !== null && !/swiftshader|llvmpipe|softpipe|software|basic render/i.test(renderer);
     context?.getExtension("WEBGL_lose_context")?.loseContext();
   }
   return fastGraphics;

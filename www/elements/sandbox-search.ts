@@ -63,8 +63,6 @@ export class SandboxSearch extends LitElement {
         overflow: auto;
       }
       h3 {
-        display: flex;
-        gap: 6px;
         margin: 6px 0 0;
         padding: 2px 8px;
         overflow: hidden;

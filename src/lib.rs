@@ -37,6 +37,8 @@ mod handle;
 #[cfg(target_arch = "wasm32")]
 mod input;
 #[cfg(target_arch = "wasm32")]
+mod members;
+#[cfg(target_arch = "wasm32")]
 mod network;
 #[cfg(target_arch = "wasm32")]
 mod options;
@@ -66,6 +68,10 @@ mod transport;
 mod unary;
 #[cfg(target_arch = "wasm32")]
 mod watch;
+
+#[cfg(target_arch = "wasm32")]
+#[global_allocator]
+static MEMORY: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();
 
 #[cfg(target_arch = "wasm32")]
 #[wasm_bindgen::prelude::wasm_bindgen(typescript_custom_section)]

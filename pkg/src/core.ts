@@ -4,16 +4,20 @@
 // the module, and the calls at the control plane, which are one method of the module, get their names here.
 import {
   bindFiles,
+  bindMembers,
   bindServer,
   bindTerminals,
   Code,
   Commands,
   Files,
   Network,
+  Paginator,
+  ProcessHandle,
   Pty,
   PtyConnection,
   Sandbox,
   ServerCore,
+  Source,
   TerminalSession,
 } from "./agent_sandbox_web.js";
 import { init, setDefaultSource } from "./loading.js";
@@ -36,35 +40,42 @@ export const SandboxStatus = {
 export default setDefaultSource;
 
 // Here and not beside the classes: bundlers leave a file out that only passes exports on.
+bindMembers({
+  Code,
+  Commands,
+  Files,
+  Network,
+  Paginator,
+  ProcessHandle,
+  Pty,
+  PtyConnection,
+  Sandbox,
+  ServerCore,
+  Source,
+  TerminalSession,
+});
 bindFiles(Files);
 bindServer(init, ServerCore);
 bindTerminals(TerminalSession, PtyConnection);
 
 type Method = (...args: unknown[]) => unknown;
 
-const statics = Sandbox as unknown as Record<string, Method>;
-const methods = Sandbox.prototype as unknown as Record<string, Method>;
+/** What a sandbox has for this file alone. */
+type Here = { __make: Method; __snapshots: Method };
 
-/** Takes a member of the module's class away: the package has it under other names. */
-function taken(of: Record<string, Method>, name: string): Method {
-  const method = of[name] as Method;
-  delete of[name];
-  return method;
-}
+/** A static member of the module's class, by its number there. */
+const fixed =
+  (member: number): Method =>
+  (...args) =>
+    (Sandbox as unknown as { __static(member: number, args: unknown[]): unknown }).__static(member, args);
 
-const callById = taken(statics, "callById");
-const callHere = taken(methods, "call");
-const list = taken(statics, "list");
-const listSnapshots = taken(statics, "listSnapshots");
-const snapshotsHere = taken(methods, "snapshots");
-
-for (const name of ["create", "connect", "attach"]) {
-  const method = statics[name] as Method;
+for (const [member, name] of ["create", "connect", "attach"].entries()) {
   define(name, async (...args) => {
     await init();
-    return method.apply(Sandbox, args);
+    return fixed(member)(...args);
   });
 }
+const callById = fixed(3);
 
 /** Calls about a sandbox: whether an argument stands in front of the options, and where the call is: 1 by id, 2 at a sandbox. */
 const CALLS: [name: string, hasArgument: boolean, where: number][] = [
@@ -90,23 +101,23 @@ for (const [name, hasArgument, where] of CALLS) {
     define(name, async (id, ...args) => {
       await init();
       const [argument, options] = split(args);
-      return callById.call(Sandbox, name, id, argument, options);
+      return callById(name, id, argument, options);
     });
   }
   if (where & 2) {
     const isResumption = name === "connect" || name === "resume";
     define(
       name,
-      async function (this: unknown, ...args) {
+      async function (this: Here, ...args) {
         const [argument, options] = split(args);
-        const answer = await callHere.call(this, name, argument, options);
+        const answer = await this.__make(name, argument, options);
         return isResumption ? this : answer;
       },
       Sandbox.prototype,
     );
   }
 }
-define("killById", statics.kill as Method);
+define("killById", (Sandbox as unknown as Record<string, Method>).kill as Method);
 
 /** Pages whose first one loads the module. */
 const paginated = (Pages: typeof SandboxPaginator | typeof SnapshotPaginator, open: Method) =>
@@ -117,8 +128,11 @@ const paginated = (Pages: typeof SandboxPaginator | typeof SnapshotPaginator, op
     };
     return new Pages(opened as never, options as never);
   };
-define("list", paginated(SandboxPaginator, list));
-define("listSnapshots", paginated(SnapshotPaginator, listSnapshots));
+const snapshotsHere = function (this: Here, options: unknown) {
+  return this.__snapshots(options);
+};
+define("list", paginated(SandboxPaginator, fixed(4)));
+define("listSnapshots", paginated(SnapshotPaginator, fixed(5)));
 define("listSnapshots", paginated(SnapshotPaginator, snapshotsHere), Sandbox.prototype);
 
 /** Methods of a sandbox that are those of one of its parts, there by another name if one stands here. */

@@ -87,7 +87,7 @@ impl Files {
                 let part = |value: JsValue| value.as_f64().unwrap_or_default() as u32;
                 return Ok(target.envd_is_older([0, part(first), part(second)]).into());
             }
-            _ => return Ok(target.client.has_own_fetch().into()),
+            _ => return Ok((target.client.has_own_fetch() || target.is_relayed()).into()),
         }
         .into())
     }

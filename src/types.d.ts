@@ -42,6 +42,12 @@ export interface ConnectionOptions extends CallOptions {
    * ({@link Sandbox.handoff}). In Node, Bun and Deno the provider's environment variable is read when this is absent.
    */
   apiKey?: string | (() => string | Promise<string>) | undefined;
+  /**
+   * The URL of a relay (`agent-sandbox-web/relay`) on your server, which has the API key; in a page a path such as `"/api/sandbox"` does.
+   * It replaces `apiKey` and `apiUrl`, and tells where sandboxes are. What cannot be reached from a page (the SandboxServer, ports that are not
+   * public) goes through it, with session tokens that the client asks for and renews by itself. `apiHeaders` go to it too.
+   */
+  relay?: string | undefined;
   /** The control plane's URL, without user name, password and query. Default: the provider's. */
   apiUrl?: string | undefined;
   /**

@@ -81,6 +81,7 @@ export default {
   disableSources: true,
   disableGit: true,
   treatWarningsAsErrors: true,
+  searchInDocuments: true,
   navigation: { includeCategories: true, includeGroups: false },
   categorizeByGroup: false,
   sort: ["documents-first", "static-first", "alphabetical-ignoring-documents"],

@@ -10,11 +10,13 @@ import {
   Code,
   Commands,
   Files,
+  leadTo,
   Network,
   Paginator,
   ProcessHandle,
   Pty,
   PtyConnection,
+  place,
   Sandbox,
   ServerCore,
   Source,
@@ -63,6 +65,18 @@ type Method = (...args: unknown[]) => unknown;
 /** What a sandbox has for this file alone. */
 type Here = { __make: Method; __snapshots: Method };
 
+/** What a call gives once the module is loaded. Its error leads to whoever is calling now. */
+async function loaded(call: () => unknown): Promise<unknown> {
+  const here = place();
+  try {
+    await init();
+    return await call();
+  } catch (error) {
+    leadTo(error, here);
+    throw error;
+  }
+}
+
 /** A static member of the module's class, by its number there. */
 const fixed =
   (member: number): Method =>
@@ -70,10 +84,7 @@ const fixed =
     (Sandbox as unknown as { __static(member: number, args: unknown[]): unknown }).__static(member, args);
 
 for (const [member, name] of ["create", "connect", "attach"].entries()) {
-  define(name, async (...args) => {
-    await init();
-    return fixed(member)(...args);
-  });
+  define(name, (...args) => loaded(() => fixed(member)(...args)));
 }
 const callById = fixed(3);
 
@@ -98,10 +109,9 @@ const CALLS: [name: string, hasArgument: boolean, where: number][] = [
 for (const [name, hasArgument, where] of CALLS) {
   const split = (args: unknown[]) => (hasArgument ? args : [undefined, args[0]]);
   if (where & 1) {
-    define(name, async (id, ...args) => {
-      await init();
+    define(name, (id, ...args) => {
       const [argument, options] = split(args);
-      return callById(name, id, argument, options);
+      return loaded(() => callById(name, id, argument, options));
     });
   }
   if (where & 2) {

@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { promisify } from "node:util";
 import ts from "typescript";
+import { forPlatform } from "./examples.ts";
 import type { PlatformInfo } from "./platform.ts";
 
 /** For all blocks together on a machine of any speed: one that hangs still ends. */
@@ -93,8 +94,7 @@ export async function runInOneProcess(blocks: readonly Example[], platform: Plat
   const folder = mkdtempSync(join(cache, "guide-examples-"));
   try {
     blocks.forEach(({ code }, index) => {
-      const here = code.replaceAll("http://127.0.0.1:7300", platform.apiUrl);
-      const { outputText } = ts.transpileModule(here, {
+      const { outputText } = ts.transpileModule(forPlatform(code, platform), {
         compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true },
       });
       writeFileSync(join(folder, `${index}.mjs`), outputText);

@@ -62,8 +62,8 @@ bindTerminals(TerminalSession, PtyConnection);
 
 type Method = (...args: unknown[]) => unknown;
 
-/** What a sandbox has for this file alone. */
-type Here = { __make: Method; __snapshots: Method };
+/** What a sandbox has for this file alone: its calls at the control plane by their names, and pages of its snapshots. */
+const { __make: make, __snapshots: snapshots } = Sandbox.prototype as unknown as { __make: Method; __snapshots: Method };
 
 /** What a call gives once the module is loaded. Its error leads to whoever is calling now. */
 async function loaded(call: () => unknown): Promise<unknown> {
@@ -118,9 +118,9 @@ for (const [name, hasArgument, where] of CALLS) {
     const isResumption = name === "connect" || name === "resume";
     define(
       name,
-      async function (this: Here, ...args) {
+      async function (this: unknown, ...args) {
         const [argument, options] = split(args);
-        const answer = await this.__make(name, argument, options);
+        const answer = await make.call(this, name, argument, options);
         return isResumption ? this : answer;
       },
       Sandbox.prototype,
@@ -138,12 +138,9 @@ const paginated = (Pages: typeof SandboxPaginator | typeof SnapshotPaginator, op
     };
     return new Pages(opened as never, options as never);
   };
-const snapshotsHere = function (this: Here, options: unknown) {
-  return this.__snapshots(options);
-};
 define("list", paginated(SandboxPaginator, fixed(4)));
 define("listSnapshots", paginated(SnapshotPaginator, fixed(5)));
-define("listSnapshots", paginated(SnapshotPaginator, snapshotsHere), Sandbox.prototype);
+define("listSnapshots", paginated(SnapshotPaginator, snapshots), Sandbox.prototype);
 
 /** Methods of a sandbox that are those of one of its parts, there by another name if one stands here. */
 const FORWARDED: [string, "code" | "files" | "network", string?][] = [

@@ -22,11 +22,14 @@ const MEMBERS = {
 /** Gives the module's classes, by name, their members. */
 export function bindMembers(classes) {
   for (const [of, names] of Object.entries(MEMBERS)) {
+    const { prototype } = classes[of];
+    // By itself, since an object that the client did not make has none.
+    const { __call } = prototype;
     names.split(" ").forEach((text, number) => {
       const [name, length] = text.split("/");
       const { value } = {
         value(...args) {
-          return this.__call(number, args);
+          return __call.call(this, number, args);
         },
       };
       if (length) {
@@ -34,7 +37,7 @@ export function bindMembers(classes) {
         Object.defineProperty(value, "length", { value: Number(length) });
       }
       const member = length ? { value, writable: true } : { get: value };
-      Object.defineProperty(classes[of].prototype, name, { ...member, configurable: true });
+      Object.defineProperty(prototype, name, { ...member, configurable: true });
     });
   }
   const connection = classes.PtyConnection.prototype;

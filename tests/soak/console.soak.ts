@@ -47,7 +47,7 @@ async function turns(page: ConsolePage, count: number): Promise<void> {
       },
     );
     await page.click("[role=tab][aria-selected=true] >>> .close");
-    await page.gone("sandbox-terminal:not([data-id='1'])");
+    await page.gone("sandbox-terminal-group:not([data-id='1'])");
   }
   await page.click('[role=tab][aria-label="Command"]');
 }

@@ -2,6 +2,7 @@
 import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
+import { writeDeclarations } from "./declarations.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -32,11 +33,7 @@ for (const { name } of sources) {
   writeFileSync(to, outputText);
 }
 
-// One declaration file for every entry. The reference is for consumers with a `lib` older than Symbol.asyncDispose.
-const types = ["types.d.ts", "code.d.ts", "server/types.d.ts", "server/groups.d.ts"]
-  .map((name) => readFileSync(here(`../src/${name}`), "utf8"))
-  .join("\n");
-writeFileSync(here("dist/index.d.ts"), `/// <reference lib="esnext.disposable" />\n${types}`);
+writeDeclarations();
 writeFileSync(here("dist/agent_sandbox_web_bg.wasm.d.ts"), "declare const module: WebAssembly.Module;\nexport default module;\n");
 
 function fail(diagnostic) {

@@ -3,7 +3,9 @@ export type CodeLanguage = "python" | "javascript" | "typescript" | "r" | "java"
 
 /** A code context: a kernel with variables of its own, in which one cell runs at a time. */
 export interface CodeContext {
+  /** Its id. */
   readonly id: string;
+  /** Its kernel's language. */
   readonly language: string;
   /** The working directory it was made with. After a restart the kernel is back in its default. */
   readonly cwd: string;
@@ -84,9 +86,11 @@ export type ResultFormat =
 
 /** Something a cell displayed, or the value of its last expression, in every form that the kernel gave. Forms that it did not give are absent. */
 export interface Result {
+  /** As plain text: what Python's `repr` gives, a string without its quotes. */
   readonly text?: string | undefined;
   /** Not sanitised: show it in a frame of another origin only. */
   readonly html?: string | undefined;
+  /** Markdown source. */
   readonly markdown?: string | undefined;
   /** XML. Not sanitised: as an image it is harmless, inside a page it is not. */
   readonly svg?: string | undefined;
@@ -96,6 +100,7 @@ export interface Result {
   readonly jpeg?: string | undefined;
   /** Base64; {@link Result.bytes} decodes it. */
   readonly pdf?: string | undefined;
+  /** LaTeX source, with its dollar signs. */
   readonly latex?: string | undefined;
   /** Any JSON value. */
   readonly json?: unknown;
@@ -133,16 +138,21 @@ export type ChartScale =
 
 /** A chart with two axes. */
 export interface AxesChart {
+  /** The title above it. */
   readonly title?: string | undefined;
+  /** The label of the x axis. */
   readonly xLabel?: string | undefined;
+  /** The label of the y axis. */
   readonly yLabel?: string | undefined;
   /** From `label (unit)` or `label [unit]`. */
   readonly xUnit?: string | undefined;
+  /** As `xUnit`. */
   readonly yUnit?: string | undefined;
 }
 
 /** A series of points. */
 export interface PointSeries {
+  /** Its name in the legend. */
   readonly label: string;
   /** Numbers, or texts (dates in ISO 8601). `null` where Python had none, or a number that JSON does not know. */
   readonly points: readonly (readonly [x: number | string | null, y: number | string | null])[];
@@ -150,25 +160,37 @@ export interface PointSeries {
 
 /** A line or scatter chart. */
 export interface PointChart extends AxesChart {
+  /** What its points are joined by: a line, or nothing. */
   readonly type: "line" | "scatter";
+  /** Where the x axis has marks. */
   readonly xTicks: readonly (number | string)[];
+  /** What stands at them. */
   readonly xTickLabels: readonly string[];
+  /** How the x axis is scaled. */
   readonly xScale: ChartScale;
+  /** Where the y axis has marks. */
   readonly yTicks: readonly (number | string)[];
+  /** What stands at them. */
   readonly yTickLabels: readonly string[];
+  /** How the y axis is scaled. */
   readonly yScale: ChartScale;
+  /** The series, in the order in which they were drawn. */
   readonly elements: readonly PointSeries[];
 }
 
 /** A bar chart. */
 export interface BarChart extends AxesChart {
+  /** Always this. */
   readonly type: "bar";
+  /** The bars: `label` is the place on the x axis, `group` the series. */
   readonly elements: readonly { readonly label: string; readonly group: string; readonly value: number | string }[];
 }
 
 /** A pie chart. */
 export interface PieChart {
+  /** Always this. */
   readonly type: "pie";
+  /** The title above it. */
   readonly title?: string | undefined;
   /** `angle` is in degrees. */
   readonly elements: readonly { readonly label: string; readonly angle: number; readonly radius: number }[];
@@ -176,7 +198,9 @@ export interface PieChart {
 
 /** A box-and-whisker chart. */
 export interface BoxAndWhiskerChart extends AxesChart {
+  /** Always this. */
   readonly type: "box_and_whisker";
+  /** The boxes, in the order in which they were drawn. */
   readonly elements: readonly {
     readonly label: string;
     readonly min: number;
@@ -190,15 +214,21 @@ export interface BoxAndWhiskerChart extends AxesChart {
 
 /** Several charts in one figure. */
 export interface SuperChart {
+  /** Always this. */
   readonly type: "superchart";
+  /** The figure's own title. */
   readonly title?: string | undefined;
+  /** The charts, in the order in which they were made. */
   readonly elements: readonly Chart[];
 }
 
 /** A figure of a kind that is not recognised, or with nothing in it. Its picture is whole. */
 export interface UnknownChart {
+  /** Always this. */
   readonly type: "unknown";
+  /** The title above it. */
   readonly title?: string | undefined;
+  /** Nothing that can be relied on. */
   readonly elements: readonly unknown[];
 }
 
@@ -207,10 +237,13 @@ export type Chart = PointChart | BarChart | PieChart | BoxAndWhiskerChart | Supe
 
 /** A file that a cell made. No interpreter names any so far. */
 export interface OutputFile {
+  /** The last part of the path. */
   readonly name: string;
+  /** Where it is in the sandbox. */
   readonly path: string;
   /** Bytes. */
   readonly size: number;
+  /** What it holds. */
   readonly mimeType: string;
 }
 
@@ -218,7 +251,9 @@ export interface OutputFile {
 export interface CodeResult {
   /** The text of the main result; without one, `stdout` without white space at its end. */
   readonly text: string;
+  /** Standard output; empty with `capture: false`. */
   readonly stdout: string;
+  /** The error output; empty with `capture: false`. */
   readonly stderr: string;
   /** 0, or 1 when the cell raised. */
   readonly exitCode: number;
@@ -264,6 +299,7 @@ export class Code {
   removeContext(context: CodeContext | string, options?: CallOptions): Promise<boolean>;
 }
 
+/** What a sandbox has on top when its template has a code interpreter. */
 export interface Sandbox {
   /** Code cells and their contexts. Always the same object. */
   readonly code: Code;

@@ -80,9 +80,13 @@ export interface ConnectionOptions extends CallOptions {
 
 /** Receives log lines. Methods that are absent are not called. */
 export interface Logger {
+  /** What is of interest when looking for a fault: a line for each request. */
   debug?(message: string, fields?: Record<string, unknown>): void;
+  /** What is worth a line. */
   info?(message: string, fields?: Record<string, unknown>): void;
+  /** What may become a fault. */
   warn?(message: string, fields?: Record<string, unknown>): void;
+  /** What went wrong. */
   error?(message: string, fields?: Record<string, unknown>): void;
 }
 
@@ -145,6 +149,7 @@ export interface NetworkTransform {
 
 /** What a transform gets. */
 export interface NetworkTransformContext {
+  /** The workload's identity. */
   readonly iam: {
     /**
      * Placeholders of workload tokens by name: the platform puts a token in their place. At a creation, one that `iam.tokens` does not
@@ -199,16 +204,21 @@ export interface SandboxConnectOptions extends ConnectionOptions {
 
 /** What {@link Sandbox.attach} needs. It holds the sandbox's own tokens and never the API key: still hand it only to who may use the sandbox. */
 export interface SandboxHandoff {
+  /** The sandbox's id. */
   sandboxId: string;
   /** Where sandboxes are reached, with placeholders where the platform has them. */
   sandboxUrl?: string | undefined;
+  /** The domain sandboxes are reached under, where there is no URL. */
   domain?: string | undefined;
+  /** The cloud, unless it is `"e2b"`. */
   provider?: ConnectionOptions["provider"];
   /** The token of envd. Secret. */
   envdAccessToken?: string | undefined;
   /** The token of ports that are not public. Secret. */
   trafficAccessToken?: string | undefined;
+  /** envd's version, which tells what it can do. */
   envdVersion?: string | undefined;
+  /** The template's id, from which `capabilities` are derived. */
   template?: string | undefined;
 }
 
@@ -226,22 +236,27 @@ export type SandboxStatus = "creating" | "running" | "pausing" | "paused" | "sto
 
 /** What the control plane knows of a sandbox. */
 export interface SandboxInfo {
+  /** The sandbox's id. */
   sandboxId: string;
   /** The template's id. */
   template: string;
   /** Another name of the template. */
   alias?: string | undefined;
+  /** Its state when this was read. */
   status: SandboxStatus;
+  /** The labels it was made with; empty without any. */
   metadata: Record<string, string>;
   /** Start of the current run. */
   startedAt?: Date | undefined;
   /** When a running sandbox expires; of a paused one, when it was paused. */
   endAt?: Date | undefined;
+  /** Virtual CPUs. */
   cpuCount?: number | undefined;
   /** MiB. */
   memoryMB?: number | undefined;
   /** MiB. */
   diskSizeMB?: number | undefined;
+  /** envd's version, as in `0.6.13`. */
   envdVersion?: string | undefined;
   /** Where envd is reached. */
   envdUrl?: string | undefined;
@@ -253,12 +268,15 @@ export interface SandboxInfo {
   network?: { allowOut?: string[]; denyOut?: string[]; allowPublicTraffic?: boolean; maskRequestHost?: string } | undefined;
   /** As the platform has it. */
   lifecycle?: { onTimeout: "kill" | "pause"; autoResume: boolean } | undefined;
+  /** Volumes by name, and where they appear. */
   volumeMounts?: { name: string; path: string }[] | undefined;
 }
 
 /** A snapshot: `Sandbox.create(snapshotId)` starts sandboxes from it. */
 export interface SnapshotInfo {
+  /** Its id, for {@link Sandbox.create} and {@link Sandbox.deleteSnapshot}. */
   snapshotId: string;
+  /** Its names, with tags; empty without any. */
   names: string[];
 }
 
@@ -276,7 +294,9 @@ export interface SnapshotListOptions extends ConnectionOptions {
 
 /** What a sandbox used at one moment. */
 export interface SandboxMetrics {
+  /** When that was. */
   timestamp: Date;
+  /** Virtual CPUs. */
   cpuCount: number;
   /** Of all its CPUs together, 0 to 100. */
   cpuUsedPct: number;
@@ -316,9 +336,13 @@ export interface LogsOptions {
 
 /** An entry of a sandbox's log. */
 export interface SandboxLogEntry {
+  /** When it was written. */
   timestamp: Date;
+  /** Such as `"info"` or `"error"`. */
   level: string;
+  /** The line. */
   message: string;
+  /** What belongs to it, by name. */
   fields: Record<string, string>;
 }
 
@@ -367,6 +391,7 @@ export class SandboxPaginator implements AsyncIterable<SandboxInfo> {
   nextItems(options?: CallOptions): Promise<SandboxInfo[]>;
   /** Every sandbox on the remaining pages. */
   toArray(options?: CallOptions): Promise<SandboxInfo[]>;
+  /** The sandboxes of the remaining pages, one by one. */
   [Symbol.asyncIterator](): AsyncIterator<SandboxInfo>;
 }
 
@@ -381,6 +406,7 @@ export class SnapshotPaginator implements AsyncIterable<SnapshotInfo> {
   nextItems(options?: CallOptions): Promise<SnapshotInfo[]>;
   /** Every snapshot on the remaining pages. */
   toArray(options?: CallOptions): Promise<SnapshotInfo[]>;
+  /** The snapshots of the remaining pages, one by one. */
   [Symbol.asyncIterator](): AsyncIterator<SnapshotInfo>;
 }
 
@@ -439,6 +465,7 @@ export class Sandbox {
   /** {@link Sandbox.updateNetwork} of any sandbox. */
   static updateNetwork(sandboxId: string, network: NetworkUpdate, options?: ConnectionOptions): Promise<void>;
 
+  /** The id that the platform gave it. */
   readonly sandboxId: string;
   /** The same as `sandboxId`. */
   readonly id: string;
@@ -587,7 +614,9 @@ export interface CommandResult<Data = string> {
   readonly success: boolean;
   /** The exit code; -1 when a signal ended the process. */
   readonly exitCode: number;
+  /** Standard output, up to 64 MiB; empty with `capture: false`. */
   readonly stdout: Data;
+  /** The error output, up to 64 MiB; empty with `capture: false`. */
   readonly stderr: Data;
   /** Whether stdout or stderr was longer than what is kept (64 MiB a stream). */
   readonly truncated: boolean;
@@ -604,13 +633,19 @@ export type ProcessChunk<Data = string> =
 
 /** A running process. */
 export interface ProcessInfo {
+  /** Its process id in the sandbox. */
   readonly pid: number;
   /** The program and its arguments, joined for people. */
   readonly command: string;
+  /** The program. */
   readonly cmd: string;
+  /** Its arguments. */
   readonly args: string[];
+  /** The variables that it was started with on top of the sandbox's. */
   readonly envs: Record<string, string>;
+  /** The working directory that it was started in, where one was named. */
   readonly cwd?: string | undefined;
+  /** A name that its starter gave it. */
   readonly tag?: string | undefined;
 }
 
@@ -620,11 +655,13 @@ export interface ChunkStream<T> extends AsyncIterable<T> {
   cancel(): Promise<void>;
   /** The same chunks as a web stream, so that `new Response(stream.readable)` works where they are bytes. */
   readonly readable: ReadableStream<T>;
+  /** The same as {@link ChunkStream.cancel}. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** A command that runs. Iterating gives its chunks; leaving the loop early disconnects and lets the process go on. */
 export interface CommandHandle<Data = string> extends ChunkStream<ProcessChunk<Data>> {
+  /** The process id in the sandbox. */
   readonly pid: number;
   /** Reads to the end. With `check`, by default as the command was started with, a non-zero exit code rejects with {@link ProcessError}. */
   wait(
@@ -683,8 +720,11 @@ export type FileType = "file" | "directory" | "symlink" | "other";
 
 /** A file, directory or link. */
 export interface EntryInfo {
+  /** The last part of the path. */
   readonly name: string;
+  /** The absolute path. */
   readonly path: string;
+  /** What it is; of a link, what its target is. */
   readonly type: FileType;
   /** Bytes; of the link itself for links. Above 2^53 - 1 the nearest number there is: `Number.isSafeInteger` tells. */
   readonly size: number;
@@ -692,8 +732,11 @@ export interface EntryInfo {
   readonly mode: number;
   /** The mode in letters, such as `-rw-r--r--`. */
   readonly permissions: string;
+  /** The user it belongs to. */
   readonly owner: string;
+  /** The group it belongs to. */
   readonly group: string;
+  /** When its content last changed. */
   readonly modifiedTime?: Date | undefined;
   /** Present exactly for links: where it leads. */
   readonly symlinkTarget?: string | undefined;
@@ -703,8 +746,11 @@ export interface EntryInfo {
 
 /** What a write made. */
 export interface WriteInfo {
+  /** The last part of the path. */
   readonly name: string;
+  /** The absolute path. */
   readonly path: string;
+  /** What it is: `"file"`. */
   readonly type: FileType;
 }
 
@@ -776,6 +822,7 @@ export interface WatchEvent {
   readonly type: "created" | "modified" | "deleted" | "renamed" | "gap";
   /** The absolute path; of a rename, the one that went away (the new one follows as `created`). */
   readonly path: string;
+  /** What stands there now, with `includeEntry` and where the server could look. */
   readonly entry?: EntryInfo | undefined;
 }
 
@@ -848,7 +895,9 @@ export interface PtyOptions extends CallOptions {
   rows?: number | undefined;
   /** The program: `shell -i -l` for bash, sh and zsh, else the program alone. Default `/bin/bash`. */
   shell?: string | undefined;
+  /** The working directory. Default: the user's home. */
   cwd?: string | undefined;
+  /** The Linux user. */
   user?: string | undefined;
   /** TERM, LANG and LC_ALL are set for UTF-8 unless named here. */
   envs?: Record<string, string> | undefined;
@@ -858,12 +907,17 @@ export interface PtyOptions extends CallOptions {
 
 /** A terminal's output, byte for byte. */
 export interface PtyHandle extends ChunkStream<Uint8Array> {
+  /** The shell's process id in the sandbox. */
   readonly pid: number;
   /** Reads to the end, dropping what is left of the output. */
   wait(options?: CallOptions): Promise<{ readonly exitCode: number; readonly error?: string | undefined }>;
+  /** Ends the shell with SIGKILL. `false` when it had ended. */
   kill(options?: CallOptions): Promise<boolean>;
+  /** Stops listening; the shell goes on. */
   disconnect(): Promise<void>;
+  /** Types. Calls are sent in the order they were made. */
   sendInput(data: string | Uint8Array, options?: CallOptions): Promise<void>;
+  /** Sets the size. */
   resize(size: { cols: number; rows: number }, options?: CallOptions): Promise<void>;
 }
 
@@ -910,6 +964,7 @@ export interface TerminalEnd {
  */
 export class TerminalSession {
   private constructor();
+  /** The shell's process id in the sandbox, for attaching to it again. */
   readonly pid: number;
   /** Whether output can come: not after the end, and not while the connection is lost. */
   readonly isConnected: boolean;
@@ -929,6 +984,7 @@ export class TerminalSession {
   kill(): Promise<boolean>;
   /** Ends a shell that this session started; detaches from one that it attached to. */
   close(): Promise<void>;
+  /** The same as {@link TerminalSession.close}. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -942,7 +998,9 @@ export class SandboxError extends Error {
   readonly docsUrl: string;
   /** The HTTP status, when an answer caused it. */
   readonly status?: number | undefined;
+  /** What led to it: an error of the runtime, or what a server answered. */
   override readonly cause?: unknown;
+  /** What a log needs, without `cause` and stack. */
   toJSON(): { name: string; code: string; message: string; suggestion: string; docsUrl: string; status?: number };
 }
 /** E0001: an argument or option is wrong. No request was made, unless the server said so. */
@@ -969,8 +1027,11 @@ export class ExecutionError extends SandboxError {}
 export class CommandTimeoutError extends ExecutionError {}
 /** E3002: a command ended with a non-zero exit code and `check` was asked for. */
 export class ProcessError extends ExecutionError {
+  /** The exit code; -1 when a signal ended the process. */
   readonly exitCode: number;
+  /** Standard output, as in {@link CommandResult}. */
   readonly stdout: string;
+  /** The error output, as in {@link CommandResult}. */
   readonly stderr: string;
 }
 /** E3004: the sandbox has no such ability. */

@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     root: import.meta.dirname,
     include: ["**/*.test.ts"],
-    globalSetup: ["support/global-setup.ts"],
+    globalSetup: ["support/global-setup.ts", "support/package-setup.ts"],
     // Sandboxes, browsers and other vendors' SDKs on a machine of any speed: a test that hangs still ends.
     testTimeout: 150_000,
     hookTimeout: 180_000,

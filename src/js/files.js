@@ -19,6 +19,20 @@ const METADATA = [6, 2];
 
 const isPage = runtimeKind() === 0;
 
+/**
+ * Lets the collector know that memory is due. Chromium keeps the bytes of a request's body until its collector finds the request dropped, and
+ * does not count them: a stream sent in parts from reused buffers makes no other garbage, so nothing is collected and all of the stream
+ * stays in memory (seen: 481 of 512 MiB). Arrays are counted when they are made and take no memory before they are written to.
+ */
+function callForCollection() {
+  try {
+    // Several at once: the first ones begin a collection, the others hasten it. Held together, so that they are not dropped one by one.
+    Array.from({ length: 8 }, () => new ArrayBuffer(2 * PART));
+  } catch {
+    // Where so much address space is not to be had, the browser is about to collect anyway.
+  }
+}
+
 function invalid(message, suggestion = "") {
   return makeError("InvalidArgumentError", message, suggestion, {});
 }
@@ -319,6 +333,7 @@ async function joinParts(files, path, begun, rest, limits, report) {
     for (let part = begun.shift(); sizeIn(part); part = begun.shift() ?? (await rest.next()).value) {
       names.push(`${prefix}.${names.length}`);
       await put(files, names.at(-1), part, limits, how);
+      if (isPage && isBytes(part)) callForCollection();
       loaded += sizeIn(part);
       report(loaded);
     }

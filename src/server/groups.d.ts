@@ -1,32 +1,44 @@
 /** A file or directory in a list: its name alone, also in a recursive one. Links count as files. */
 export interface ServerFileEntry {
+  /** Its name, without its directory. */
   readonly name: string;
+  /** What it is; a link is a `file`. */
   readonly type: "file" | "directory";
   /** Bytes; of the link itself for links. */
   readonly size: number;
+  /** When its content last changed. */
   readonly modified?: Date | undefined;
 }
 
 /** What stands at a path; of a link, its target. */
 export interface ServerFileInfo {
+  /** The last part of the path. */
   readonly name: string;
   /** The path with links resolved. */
   readonly path: string;
+  /** What it is; `unknown` when there is nothing. */
   readonly type: "file" | "directory" | "unknown";
+  /** Bytes; 0 when there is nothing. */
   readonly size: number;
   /** In octal, such as `"644"`; empty when there is nothing. */
   readonly permissions: string;
+  /** When its content last changed. */
   readonly modified?: Date | undefined;
+  /** When it was last read. */
   readonly accessed?: Date | undefined;
   /** When the entry was last changed: the server reads the ctime. */
   readonly created?: Date | undefined;
+  /** Whether there is something. */
   readonly exists: boolean;
 }
 
 /** A change below a watched directory. A rename is a deletion and a creation; what comes and goes between two looks is not seen. */
 export interface ServerWatchEvent {
+  /** What happened. */
   readonly type: "created" | "modified" | "deleted";
+  /** Where, absolute. */
   readonly path: string;
+  /** Whether it is, or was, a directory. */
   readonly isDir: boolean;
 }
 
@@ -40,6 +52,7 @@ export class ServerFiles {
   list(path: string, options?: CallOptions & { recursive?: boolean; maxEntries?: number }): Promise<ServerFileEntry[]>;
   /** What stands at a path. Where nothing does, `exists` is `false`. */
   stat(path: string, options?: CallOptions): Promise<ServerFileInfo>;
+  /** Whether something stands at a path. */
   exists(path: string, options?: CallOptions): Promise<boolean>;
   /** Makes a directory and its parents. `created` is `true` also where it existed. */
   mkdir(path: string, options?: CallOptions): Promise<{ readonly path: string; readonly created: boolean }>;
@@ -83,6 +96,7 @@ export class ServerFiles {
     data: string | Uint8Array | ArrayBuffer | Blob,
     options?: CallOptions,
   ): Promise<{ readonly path: string; readonly size: number }>;
+  /** Reads a file's bytes. */
   download(path: string, options?: CallOptions): Promise<Uint8Array>;
   /** Reads a file as text; `encoding` is any that `TextDecoder` knows. Default `"utf-8"`; bytes that are none are an error. */
   readText(path: string, encoding?: string, options?: CallOptions): Promise<string>;
@@ -103,7 +117,9 @@ export class ServerFiles {
 
 /** Options of everything that runs a command through the server. There is no shell in between: `|`, `>`, `$X` and `*` are plain text. */
 export interface ServerCommandOptions extends CallOptions {
+  /** The working directory. Default: the server's own. */
   cwd?: string | undefined;
+  /** Variables on top of the server's own. */
   envs?: Record<string, string> | undefined;
   /** How long the command may run, in ms. Default 300,000. Only the command itself is killed then, not what it started. */
   timeoutMs?: number | undefined;
@@ -111,7 +127,9 @@ export interface ServerCommandOptions extends CallOptions {
 
 /** How a command went. */
 export interface ShellResult {
+  /** Standard output. */
   readonly stdout: string;
+  /** The error output. */
   readonly stderr: string;
   /** Negative when a signal ended it: minus its number. */
   readonly exitCode: number;
@@ -127,27 +145,39 @@ export type ServerShellEvent =
 
 /** A background process that the server started. */
 export interface ServerProcess {
+  /** Its process id. */
   readonly pid: number;
+  /** The command line it was started with. */
   readonly command: string;
+  /** Whether it runs. */
   readonly state: "running" | "exited" | (string & {});
+  /** When it was started. */
   readonly startedAt?: Date | undefined;
+  /** Once it has ended: its exit code, or minus the number of the signal that ended it. */
   readonly exitCode?: number | undefined;
 }
 
 /** A piece of a background process's output. */
 export interface ProcessOutputEvent {
+  /** Its place in the output, for `since`. */
   readonly seq: number;
+  /** Where it was written. */
   readonly stream: "stdout" | "stderr";
+  /** What was written. */
   readonly data: string;
 }
 
 /** What a background process wrote since. */
 export interface ProcessOutput {
+  /** The process. */
   readonly pid: number;
+  /** The pieces, in order. */
   readonly events: readonly ProcessOutputEvent[];
   /** Where to go on, for `since`. */
   readonly next: number;
+  /** Whether the process runs. */
   readonly state: "running" | "exited" | (string & {});
+  /** Once it has ended. */
   readonly exitCode?: number | undefined;
   /** Whether output was dropped at some time because nobody fetched it. */
   readonly dropped: boolean;
@@ -214,17 +244,25 @@ export class ServerProcesses {
 
 /** A terminal of the server. */
 export interface PtySessionInfo {
+  /** Its id, for {@link ServerPty.connect}. */
   readonly id: string;
+  /** The shell's process id. */
   readonly pid?: number | undefined;
+  /** When it was made. */
   readonly createdAt?: Date | undefined;
+  /** Columns. */
   readonly cols: number;
+  /** Rows. */
   readonly rows: number;
+  /** Whether the shell runs. */
   readonly alive: boolean;
 }
 
 /** A terminal that was made. */
 export interface PtyCreated {
+  /** Its id, for {@link ServerPty.connect}. */
   readonly sessionId: string;
+  /** The shell's process id. */
   readonly pid?: number | undefined;
   /** What the server calls its URL. It is wrong behind gateways and on other ports: {@link ServerPty.connect} does not use it. */
   readonly wsUrl: string;
@@ -247,8 +285,11 @@ export class ServerPty {
   create(
     options?: CallOptions & { shell?: string; cols?: number; rows?: number; envs?: Record<string, string> },
   ): Promise<PtyCreated>;
+  /** The terminals that there are. */
   list(options?: CallOptions): Promise<PtySessionInfo[]>;
+  /** One terminal. */
   get(sessionId: string, options?: CallOptions): Promise<PtySessionInfo>;
+  /** Sets a terminal's size: columns and rows from 1 to 1,000. */
   resize(sessionId: string, cols: number, rows: number, options?: CallOptions): Promise<PtySessionInfo>;
   /** Ends a terminal, and this client's connections to it first. Takes three seconds for an idle shell. */
   delete(sessionId: string, options?: CallOptions): Promise<void>;
@@ -272,9 +313,11 @@ export class ServerPty {
  */
 export class PtyConnection implements AsyncIterable<PtyMessage> {
   private constructor();
+  /** The terminal's id. */
   readonly sessionId: string;
   /** The shell's process id. */
   readonly pid: number | undefined;
+  /** Whether it is attached. */
   readonly isConnected: boolean;
   /** Resolves when the connection has ended: with the error when it was lost, else `undefined`. */
   readonly closed: Promise<SandboxError | undefined>;
@@ -298,33 +341,53 @@ export class PtyConnection implements AsyncIterable<PtyMessage> {
   expect(text: string, timeoutMs?: number): Promise<string>;
   /** Lets go; the shell goes on. Resolves when the server has read what was sent, after two seconds at most. */
   close(): Promise<void>;
+  /** The messages, until the end. */
   [Symbol.asyncIterator](): AsyncIterator<PtyMessage>;
+  /** The same as {@link PtyConnection.close}. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** What the server knows of its machine. */
 export interface SystemInfo {
+  /** The operating system, such as `Linux`. */
   readonly os: string;
+  /** The processor's architecture, such as `x86_64`. */
   readonly arch: string;
+  /** Processors. */
   readonly cpuCount: number;
+  /** MiB. */
   readonly memoryTotalMb: number;
+  /** MiB. */
   readonly memoryAvailableMb: number;
+  /** GiB. */
   readonly diskTotalGb: number;
+  /** GiB. */
   readonly diskFreeGb: number;
+  /** Of the Python that runs the server. */
   readonly pythonVersion: string;
+  /** The machine's name. */
   readonly hostname: string;
 }
 
 /** How busy the machine is. */
 export interface SystemMetrics {
+  /** Processes that ran or waited for a processor, averaged over a minute. */
   readonly cpuLoad1m: number;
+  /** The same over five minutes. */
   readonly cpuLoad5m: number;
+  /** The same over fifteen minutes. */
   readonly cpuLoad15m: number;
+  /** MiB. */
   readonly memoryUsedMb: number;
+  /** MiB. */
   readonly memoryTotalMb: number;
+  /** 0 to 100. */
   readonly memoryPercent: number;
+  /** GiB. */
   readonly diskUsedGb: number;
+  /** GiB. */
   readonly diskTotalGb: number;
+  /** 0 to 100. */
   readonly diskPercent: number;
   /** Of the server's process. */
   readonly uptimeSeconds: number;
@@ -332,21 +395,28 @@ export interface SystemMetrics {
 
 /** A port on which something listens. */
 export interface ListeningPort {
+  /** Its number. */
   readonly port: number;
+  /** Over IPv4 or IPv6. */
   readonly protocol: "tcp" | "tcp6" | (string & {});
+  /** The address it listens on. */
   readonly address: string;
+  /** The process that listens, where that can be seen. */
   readonly pid?: number | undefined;
 }
 
 /** The machine behind the server. */
 export class ServerSystem {
   private constructor();
+  /** What machine it is. */
   info(options?: CallOptions): Promise<SystemInfo>;
+  /** How busy it is. */
   metrics(options?: CallOptions): Promise<SystemMetrics>;
   /** Variables, all or those named. The server hides names that look secret. */
   env(names?: string[], options?: CallOptions): Promise<Record<string, string>>;
   /** Sets variables of processes started later; gives their names. */
   setEnv(vars: Record<string, string>, options?: CallOptions): Promise<string[]>;
+  /** The ports on which something listens. */
   ports(options?: CallOptions): Promise<ListeningPort[]>;
   /** Installed packages of `pip` (the default) or `npm`. Can take ten seconds. */
   packages(
@@ -373,6 +443,7 @@ export class ServerDevtools {
     readonly language: string;
     readonly executionTimeMs: number;
   }>;
+  /** The branch of a repository and what has changed in it. `path` is its directory. */
   gitStatus(
     path?: string,
     options?: CallOptions,
@@ -381,6 +452,7 @@ export class ServerDevtools {
     readonly clean: boolean;
     readonly files: readonly { readonly path: string; readonly status: string }[];
   }>;
+  /** The changes of a repository, or of one file, as a patch; with `staged`, those that are staged. */
   gitDiff(
     path?: string,
     options?: CallOptions & { staged?: boolean; file?: string },
@@ -396,20 +468,24 @@ export class ServerDevtools {
  */
 export class ServerBrowser {
   private constructor();
+  /** Opens a page. */
   navigate(
     url: string,
     options?: CallOptions & { waitUntil?: "load" | "domcontentloaded" | "networkidle" | "commit"; timeoutMs?: number },
   ): Promise<{ readonly url: string; readonly title: string; readonly status: number }>;
   /** A picture as PNG or JPEG. */
   screenshot(options?: CallOptions & { selector?: string; fullPage?: boolean; format?: "png" | "jpeg" }): Promise<Uint8Array>;
+  /** The page as HTML, or its text. */
   content(
     type?: "html" | "text",
     options?: CallOptions,
   ): Promise<{ readonly content: string; readonly url: string; readonly title: string }>;
+  /** Clicks the first element that the CSS selector finds. */
   click(
     selector: string,
     options?: CallOptions & { timeoutMs?: number },
   ): Promise<{ readonly clicked: boolean; readonly selector: string }>;
+  /** Types into the first element that the CSS selector finds, with `clear` in place of what it held. */
   type(
     selector: string,
     text: string,
@@ -417,6 +493,7 @@ export class ServerBrowser {
   ): Promise<{ readonly typed: boolean; readonly selector: string; readonly text: string }>;
   /** Evaluates JavaScript in the page. NaN and Infinity come back as such. */
   evaluate<T = unknown>(script: string, options?: CallOptions & { timeoutMs?: number }): Promise<T>;
+  /** The page as PDF. */
   pdf(options?: CallOptions & { format?: string; landscape?: boolean }): Promise<Uint8Array>;
   /** Lines of the page's console since the last call. */
   console(options?: CallOptions): Promise<{ readonly type: string; readonly text: string; readonly timestamp?: unknown }[]>;
@@ -424,8 +501,11 @@ export class ServerBrowser {
 
 /** A named command. */
 export interface ServerCommand {
+  /** Its name, for {@link ServerCommands.run}. */
   readonly name: string;
+  /** What it does, in words. */
   readonly description: string;
+  /** Its arguments. */
   readonly args: readonly {
     readonly name: string;
     readonly type: "string" | "integer" | "float" | "boolean" | "string_array" | (string & {});

@@ -64,6 +64,7 @@ export interface StartServerOptions {
   wait?: boolean | undefined;
   /** How long to wait for that, in ms. Default 30,000. */
   timeoutMs?: number | undefined;
+  /** Gives up waiting: the promise rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
 }
 
@@ -123,13 +124,21 @@ export class ServerClient {
   /** Every endpoint's id, and the methods here that use it. */
   static readonly ENDPOINT_METHODS: Readonly<Record<string, readonly string[]>>;
 
+  /** The URL that it was made with. */
   readonly baseUrl: string;
+  /** Files. */
   readonly files: ServerFiles;
+  /** Commands and background processes. */
   readonly process: ServerProcesses;
+  /** Terminals. */
   readonly pty: ServerPty;
+  /** What the server knows of its machine. */
   readonly system: ServerSystem;
+  /** Code and git. Off unless the policy turns them on. */
   readonly devtools: ServerDevtools;
+  /** A browser beside the server. Off unless the policy turns it on. */
   readonly browser: ServerBrowser;
+  /** Named commands. */
   readonly commands: ServerCommands;
   /** What {@link ServerClient.discover} found. While it is there, calls that the server would refuse are refused here, without a request. */
   readonly capabilities: ServerCapabilities | undefined;
@@ -149,6 +158,7 @@ export class ServerClient {
   withToken(token: string | undefined): ServerClient;
   /** Ends what is under way: streams and terminals are closed. */
   close(): Promise<void>;
+  /** The same as {@link ServerClient.close}. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -157,10 +167,13 @@ export type PathOperation = "read" | "write" | "delete" | "exec";
 
 /** Whether a call would be let through. */
 export interface PathDecision {
+  /** The endpoint's id. */
   readonly endpoint: string;
+  /** Whether it would be. */
   readonly allowed: boolean;
   /** Why not, such as `path_denied`, `endpoint_disabled`, `missing_scope`, `unknown_endpoint`. */
   readonly code?: string | undefined;
+  /** Why not, in words. */
   readonly reason?: string | undefined;
   /** The part of the policy that decided. */
   readonly rule?: string | undefined;
@@ -170,15 +183,21 @@ export interface PathDecision {
 export interface EndpointInfo {
   /** Its id. */
   readonly name: string;
+  /** The HTTP method. */
   readonly method: string;
+  /** The URL's path. */
   readonly path: string;
+  /** The group it belongs to, such as `file_ops`. */
   readonly group: string;
+  /** What it does, in words. */
   readonly summary: string;
+  /** Whether its answer is a stream. */
   readonly streaming: boolean;
   /** Whether the policy has it on. */
   readonly enabled: boolean;
   /** Whether it is on and the identity holds every scope. */
   readonly allowed: boolean;
+  /** Why it may not be called: `endpoint_disabled` or `missing_scope`. */
   readonly reason?: string | undefined;
   /** The part of the policy that has it off. */
   readonly rule?: string | undefined;
@@ -188,6 +207,7 @@ export interface EndpointInfo {
   readonly limits: Readonly<Record<string, unknown>>;
   /** Configured parameters under the server's names. */
   readonly params: Readonly<Record<string, unknown>>;
+  /** Which paths it takes, where it takes any. */
   readonly paths?: EndpointPaths | undefined;
 }
 
@@ -195,28 +215,36 @@ export interface EndpointInfo {
 export interface EndpointPaths {
   /** Directories; empty for the server's base directory, which it does not name. */
   readonly allow: readonly string[];
+  /** Whether nothing below them may be changed. */
   readonly readOnly: boolean;
   /** How many patterns are refused; which ones is not told. */
   readonly denyCount: number;
+  /** Whether links are followed, as long as they lead below them, or never. */
   readonly symlinks: "within" | "never" | (string & {});
 }
 
 /** What a server offers to this client's identity, as it was when asked. */
 export class ServerCapabilities {
   private constructor();
+  /** The version of the document, 2. */
   readonly apiVersion: number;
+  /** The server's own version. */
   readonly serverVersion: string;
   /** `anonymous`, `server`, or the name of a token in the policy. */
   readonly identityId: string;
+  /** What the identity's token allows. */
   readonly scopes: ReadonlySet<string>;
+  /** The preset that the policy stands on. */
   readonly preset: string;
   /** A hash of the policy document. */
   readonly revision: string;
   /** Whether there is a policy document. */
   readonly configured: boolean;
+  /** What the server finds odd in its policy. */
   readonly warnings: readonly string[];
   /** Groups with at least one endpoint that is on. */
   readonly groups: Readonly<Record<string, boolean>>;
+  /** Of each group, how many endpoints are on and how many there are. */
   readonly groupSummary: Readonly<Record<string, { readonly enabled: number; readonly total: number }>>;
   /** Whether a call of this endpoint is let through. */
   can(endpoint: string): boolean;
@@ -230,6 +258,7 @@ export class ServerCapabilities {
    * @throws {PolicyDeniedError} E9002 when a scope is missing
    */
   require(endpoint: string): EndpointInfo;
+  /** The endpoint as the server describes it; `undefined` when it has none of that id. */
   info(endpoint: string): EndpointInfo | undefined;
   /** A configured limit under the server's name, such as `max_bytes`. */
   limit(endpoint: string, key: string): unknown;
@@ -237,6 +266,7 @@ export class ServerCapabilities {
   /** A configured parameter under the server's name. */
   param(endpoint: string, key: string): unknown;
   param<T>(endpoint: string, key: string, fallback: T): unknown | T;
+  /** Which paths the endpoint takes; `undefined` when it takes none. */
   paths(endpoint: string): EndpointPaths | undefined;
   /** Ids of the endpoints that name this very scope, on or off, sorted. */
   endpointsFor(scope: string): string[];
@@ -248,6 +278,7 @@ export class ServerCapabilities {
 
 /** E3005: the server has no command of that name. */
 export class CommandNotFoundError extends ExecutionError {
+  /** The name that was called. */
   readonly commandName: string;
 }
 /** E9000: the SandboxServer answered with an error that has no class of its own. */

@@ -1,12 +1,10 @@
 // The package around the client: when the module is loaded, from where, in which runtimes.
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { Browser } from "puppeteer-core";
-import { build, createServer } from "vite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchChromium, openPage } from "../support/browser.ts";
 import { servePages } from "../support/pages.ts";
@@ -165,32 +163,12 @@ const EXPECTED = { before: 0, after: 1, url: "https://sandbox.test/80", same: tr
 
 describe("in Chromium", () => {
   let browser: Browser;
-  let project: string;
 
   beforeAll(async () => {
     browser = await launchChromium();
-    // A project as a user would have it: the packed package in node_modules, nothing configured.
-    project = await mkdtemp(join(tmpdir(), "vite-project-"));
-    const { stdout } = await run("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", project], { cwd: pkg });
-    const installed = join(project, "node_modules/agent-sandbox-web");
-    await mkdir(installed, { recursive: true });
-    await run("tar", ["-xzf", join(project, stdout.trim()), "--strip-components=1", "-C", installed]);
-    await writeFile(join(project, "package.json"), '{"type":"module"}');
-    await writeFile(join(project, "main.js"), SCRIPT);
-    await writeFile(join(project, "index.html"), '<!doctype html><title>…</title><script type="module" src="/main.js"></script>');
-    await writeFile(
-      join(project, "worker.html"),
-      `<!doctype html><title>…</title><script type="module">
-        const worker = new Worker(new URL("./main.js", import.meta.url), { type: "module" });
-        worker.onmessage = ({ data }) => { document.title = JSON.stringify(data); };
-      </script>`,
-    );
   });
 
-  afterAll(async () => {
-    await browser?.close();
-    await rm(project, { recursive: true, force: true });
-  });
+  afterAll(() => browser?.close());
 
   async function seenAt(url: string): Promise<unknown> {
     const { page, problems } = await openPage(browser, url);
@@ -261,46 +239,6 @@ describe("in Chromium", () => {
       expect(seen.suggestion).toContain("wasm-unsafe-eval");
     } finally {
       await pages.close();
-    }
-  });
-
-  test("Vite builds a page and a worker with no configuration", async () => {
-    const out = join(project, "dist");
-    await build({
-      root: project,
-      logLevel: "error",
-      configFile: false,
-      worker: { format: "es" },
-      build: {
-        outDir: out,
-        target: "es2022",
-        rollupOptions: { input: [join(project, "index.html"), join(project, "worker.html")] },
-      },
-    });
-    expect((await readdir(join(out, "assets"))).filter((name) => name.endsWith(".wasm"))).toHaveLength(1);
-    const pages = await servePages({ folders: { "/": out } });
-    try {
-      expect(await seenAt(`${pages.url}/index.html`)).toEqual(EXPECTED);
-      expect(await seenAt(`${pages.url}/worker.html`)).toEqual(EXPECTED);
-    } finally {
-      await pages.close();
-    }
-  });
-
-  test("Vite serves a page and a worker in development with no configuration", async () => {
-    const server = await createServer({
-      root: project,
-      logLevel: "error",
-      configFile: false,
-      server: { port: 0, host: "127.0.0.1" },
-    });
-    await server.listen();
-    try {
-      const url = server.resolvedUrls?.local[0] ?? "";
-      expect(await seenAt(url)).toEqual(EXPECTED);
-      expect(await seenAt(`${url}worker.html`)).toEqual(EXPECTED);
-    } finally {
-      await server.close();
     }
   });
 });

@@ -5,9 +5,9 @@ import { promisify } from "node:util";
 import * as e2b from "e2b";
 import * as e2bLatest from "e2b-latest";
 import { beforeAll, describe, expect, inject, test } from "vitest";
+import { e2bClient, ourClient, type Sdk } from "./clients.ts";
 import { expectations, type Results } from "./expectations.ts";
-import { runOurs } from "./ours.ts";
-import { runScenario, type Sdk } from "./scenario.ts";
+import { runScenario } from "./scenario.ts";
 
 interface Peer {
   readonly name: string;
@@ -42,9 +42,9 @@ const MEANT: Results = {
 };
 
 const peers: Peer[] = [
-  { name: "this client", run: () => runOurs(inject("platform")), differs: MEANT },
-  { name: "e2b for JavaScript 2.50.0", run: () => runScenario(e2b, inject("platform")) },
-  { name: "e2b for JavaScript, latest", run: () => runScenario(e2bLatest as unknown as Sdk, inject("platform")) },
+  { name: "this client", run: () => runScenario(ourClient(inject("platform"))), differs: MEANT },
+  { name: "e2b for JavaScript 2.50.0", run: () => runScenario(e2bClient(e2b, inject("platform"))) },
+  { name: "e2b for JavaScript, latest", run: () => runScenario(e2bClient(e2bLatest as unknown as Sdk, inject("platform"))) },
   { name: "e2b for Python", run: () => runPython("e2b", "e2b", "127.0.0.1") },
   // It makes host names of its sandbox URL, which an address cannot carry.
   { name: "AgentBox for Python", run: () => runPython("agentbox", "agentbox", "localhost") },

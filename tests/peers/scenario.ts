@@ -1,24 +1,20 @@
-/** Drives a sandbox platform with the e2b JavaScript SDK, step by step as `python/scenario.py` does with its Python relatives. */
+/** Drives a sandbox platform with a client for JavaScript, step by step as `python/scenario.py` does with clients for Python. */
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import type * as E2b from "e2b";
-import type { PlatformInfo } from "../support/platform.ts";
+import type { Client } from "./clients.ts";
 import type { Results } from "./expectations.ts";
 
 const ODD_NAME = "a b#?%+ü😀.txt";
+const NO_SUCH_ID = `i${"0".repeat(19)}`;
 
-/** The SDK under test; both versions have the face of the older one. */
-export type Sdk = typeof E2b;
-
-interface Peer {
-  readonly sdk: Sdk;
-  readonly platform: PlatformInfo;
-  readonly options: { apiKey: string; apiUrl: string; sandboxUrl: string };
+interface Scene {
+  readonly client: Client;
   readonly sandbox: E2b.Sandbox;
   step(name: string, work: () => Promise<unknown>): Promise<void>;
 }
 
 /** Runs every step and gives what each returned, or the name of what it threw. */
-export async function runScenario(sdk: Sdk, platform: PlatformInfo): Promise<Results> {
+export async function runScenario(client: Client): Promise<Results> {
   const results: Results = {};
   const step = async (name: string, work: () => Promise<unknown>) => {
     try {
@@ -27,28 +23,27 @@ export async function runScenario(sdk: Sdk, platform: PlatformInfo): Promise<Res
       results[name] = { ...raised(error), message: String(error).slice(0, 400) };
     }
   };
-  const options = { apiKey: platform.apiKey, apiUrl: platform.apiUrl, sandboxUrl: platform.apiUrl };
-  const sandbox = await sdk.Sandbox.create("base", {
+  const sandbox = await client.Sandbox.create("base", {
     timeoutMs: 120_000,
     metadata: { peer: "js" },
     envs: { FROM_CREATE: "yes" },
-    ...options,
+    ...client.options,
   });
-  const peer = { sdk, platform, options, sandbox, step };
+  const scene = { client, sandbox, step };
   try {
-    await control(peer);
-    await commands(peer);
-    await files(peer);
-    await terminals(peer);
-    await lifecycle(peer);
+    await control(scene);
+    await commands(scene);
+    await files(scene);
+    await terminals(scene);
+    await lifecycle(scene);
   } finally {
-    await ends(peer);
+    await ends(scene);
   }
   return results;
 }
 
 function raised(error: unknown): { raised: string } {
-  const name = error instanceof Error ? error.constructor.name : typeof error;
+  const name = error instanceof Error ? error.name : typeof error;
   return { raised: name.replace(/Error$/, "") };
 }
 
@@ -76,28 +71,25 @@ async function until(condition: () => Promise<boolean> | boolean): Promise<boole
 }
 
 /** A command's result, also of one that failed. */
-async function commandOutcome(sdk: Sdk, work: () => Promise<E2b.CommandResult>) {
-  const result = await work().catch((error: unknown) => {
-    if (error instanceof sdk.CommandExitError) return error;
-    throw error;
-  });
-  return { exitCode: result.exitCode, stdout: result.stdout, stderr: result.stderr };
+async function commandOutcome({ ended }: Client, result: Promise<E2b.CommandResult>) {
+  const { exitCode, stdout, stderr } = await ended(result);
+  return { exitCode, stdout, stderr };
 }
 
-async function control({ sdk, platform, options, sandbox, step }: Peer): Promise<void> {
+async function control({ client, sandbox, step }: Scene): Promise<void> {
+  const { Sandbox, options } = client;
   await step("getInfo", async () => {
     const info = await sandbox.getInfo();
     return {
       sameId: info.sandboxId === sandbox.sandboxId,
-      template: info.templateId,
+      ...client.read(info),
       metadata: info.metadata.peer === "js",
-      state: info.state,
       endsLater: info.endAt > info.startedAt,
     };
   });
   await step("isRunning", () => sandbox.isRunning());
   await step("connect", async () => {
-    const other = await sdk.Sandbox.connect(sandbox.sandboxId, { timeoutMs: 120_000, ...options });
+    const other = await Sandbox.connect(sandbox.sandboxId, { timeoutMs: 120_000, ...options });
     return { sameId: other.sandboxId === sandbox.sandboxId, runs: (await other.commands.run("echo through")).stdout };
   });
   await step("setTimeout", async () => {
@@ -108,10 +100,10 @@ async function control({ sdk, platform, options, sandbox, step }: Peer): Promise
   await step("list", async () => {
     const group = randomUUID();
     const made = [];
-    for (let i = 0; i < 3; i++) made.push(await sdk.Sandbox.create("base", { timeoutMs: 60_000, metadata: { group }, ...options }));
+    for (let i = 0; i < 3; i++) made.push(await Sandbox.create("base", { timeoutMs: 60_000, metadata: { group }, ...options }));
     try {
       const pages: string[][] = [];
-      const paginator = sdk.Sandbox.list({ query: { metadata: { group } }, limit: 2, ...options });
+      const paginator = client.list({ metadata: { group }, limit: 2 });
       while (paginator.hasNext) pages.push((await paginator.nextItems()).map((info) => info.sandboxId));
       const ids = made.map((each) => each.sandboxId);
       return { pages: pages.map((page) => page.length), all: pages.flat().sort().join() === ids.sort().join() };
@@ -120,20 +112,30 @@ async function control({ sdk, platform, options, sandbox, step }: Peer): Promise
     }
   });
   await step("wrongKey", () => {
-    const apiKey = platform.apiKey.slice(0, -1) + (platform.apiKey.endsWith("0") ? "1" : "0");
-    return outcome(() => sdk.Sandbox.create("base", { ...options, apiKey }));
+    const apiKey = options.apiKey.slice(0, -1) + (options.apiKey.endsWith("0") ? "1" : "0");
+    return outcome(() => Sandbox.create("base", { ...options, apiKey }));
   });
   await step("unknownId", async () => ({
-    getInfo: await outcome(() => sdk.Sandbox.getInfo(`i${"0".repeat(19)}`, options)),
-    kill: await outcome(() => sdk.Sandbox.kill(`i${"0".repeat(19)}`, options)),
+    getInfo: await outcome(() => Sandbox.getInfo(NO_SUCH_ID, options)),
+    kill: await outcome(() => Sandbox.kill(NO_SUCH_ID, options)),
   }));
-  await step("unknownTemplate", () => raises(() => sdk.Sandbox.create("no-such-template", options)));
+  await step("byId", async () => {
+    const { sandboxId } = await Sandbox.create("base", { timeoutMs: 60_000, ...options });
+    await Sandbox.setTimeout(sandboxId, 600_000, options);
+    const left = (await Sandbox.getInfo(sandboxId, options)).endAt.getTime() - Date.now();
+    return [left > 540_000 && left < 660_000, await Sandbox.kill(sandboxId, options), await Sandbox.kill(sandboxId, options)];
+  });
+  await step("listNothing", async () => {
+    const paginator = client.list({ metadata: { group: randomUUID() } });
+    return [(await paginator.nextItems()).length, paginator.hasNext];
+  });
+  await step("unknownTemplate", () => raises(() => Sandbox.create("no-such-template", options)));
 }
 
-async function commands({ sdk, sandbox, step }: Peer): Promise<void> {
+async function commands({ client, sandbox, step }: Scene): Promise<void> {
   const { commands } = sandbox;
-  await step("run", () => commandOutcome(sdk, () => commands.run("echo hello; echo oops >&2")));
-  await step("nonZeroExit", () => commandOutcome(sdk, () => commands.run("echo out; echo err >&2; exit 3")));
+  await step("run", () => commandOutcome(client, commands.run("echo hello; echo oops >&2")));
+  await step("nonZeroExit", () => commandOutcome(client, commands.run("echo out; echo err >&2; exit 3")));
   await step("environment", async () => {
     const line = 'echo "$GREETING"; pwd; echo "$FROM_CREATE"';
     return (await commands.run(line, { envs: { GREETING: "grüezi" }, cwd: "/tmp" })).stdout;
@@ -146,18 +148,31 @@ async function commands({ sdk, sandbox, step }: Peer): Promise<void> {
     await commands.run("echo one; sleep 0.4; echo two", { onStdout: (chunk) => void chunks.push(chunk) });
     return chunks;
   });
+  await step("errorStreaming", async () => {
+    const chunks: string[] = [];
+    await commands.run("echo one >&2; sleep 0.4; echo two >&2", { onStderr: (chunk) => void chunks.push(chunk) });
+    return chunks;
+  });
+  await step("signalled", async () => (await commandOutcome(client, commands.run("kill -9 $$"))).exitCode);
+  await step("unknownUser", () => raises(() => commands.run("true", { user: "nobody-here" })));
+  await step("atOnce", async () => {
+    const numbers = [1, 2, 3, 4, 5];
+    const handles = await Promise.all(numbers.map((n) => commands.run(`cat; echo ${n}`, { background: true, stdin: true })));
+    for (const { pid } of handles.toReversed()) await commands.closeStdin(pid);
+    return (await Promise.all(handles.map((handle) => handle.wait()))).map(({ stdout }) => stdout.trim());
+  });
   await step("manyBytes", async () => (await commands.run("head -c 5000000 /dev/zero | tr '\\0' x")).stdout.length);
   await step("utf8", async () => (await commands.run("printf 'naïve 😀 日本'")).stdout);
   await step("stdin", async () => {
     const handle = await commands.run("cat", { background: true, stdin: true });
-    await commands.sendStdin(handle.pid, "ping\n");
-    await commands.sendStdin(handle.pid, "pong\n");
+    await client.type(commands, handle.pid, "ping\n");
+    await client.type(commands, handle.pid, "pong\n");
     await commands.closeStdin(handle.pid);
-    return commandOutcome(sdk, () => handle.wait());
+    return commandOutcome(client, handle.wait());
   });
   await step("listAndKill", async () => {
     const handle = await commands.run("sleep 301", { background: true });
-    const ended = outcome(() => handle.wait());
+    const ended = outcome(async () => (await handle.wait()).exitCode);
     const listed = (await commands.list()).filter((process) => process.pid === handle.pid);
     const killed = await commands.kill(handle.pid);
     return {
@@ -170,14 +185,25 @@ async function commands({ sdk, sandbox, step }: Peer): Promise<void> {
   await step("connectToProcess", async () => {
     const handle = await commands.run("cat", { background: true, stdin: true });
     const other = await commands.connect(handle.pid);
-    await commands.sendStdin(handle.pid, "shared\n");
+    await client.type(commands, handle.pid, "shared\n");
     await commands.closeStdin(handle.pid);
     return [(await other.wait()).stdout, (await handle.wait()).stdout];
+  });
+  await step("handleKill", async () => {
+    const handle = await commands.run("sleep 302", { background: true });
+    const ended = commandOutcome(client, handle.wait());
+    return [await handle.kill(), (await ended).exitCode];
+  });
+  await step("disconnect", async () => {
+    const handle = await commands.run("sleep 303", { background: true });
+    await handle.disconnect();
+    const goesOn = (await commands.list()).some((process) => process.pid === handle.pid);
+    return [goesOn, await commands.kill(handle.pid)];
   });
   await step("connectToNothing", () => raises(() => commands.connect(99_999)));
 }
 
-async function files({ sandbox, step }: Peer): Promise<void> {
+async function files({ client, sandbox, step }: Scene): Promise<void> {
   const { files: fs, commands } = sandbox;
   const base = "/home/user/peer files";
   const inside = (path: string) => path.replace(base, "");
@@ -200,6 +226,29 @@ async function files({ sandbox, step }: Peer): Promise<void> {
     const sum = (await commands.run("sha256sum /tmp/big.bin")).stdout.split(" ")[0];
     const back = await fs.read("/tmp/big.bin", { format: "bytes" });
     return [createHash("sha256").update(content).digest("hex") === sum, Buffer.compare(back, content) === 0];
+  });
+  await step("overwrite", async () => {
+    await fs.write(`${base}/again`, "long and longer");
+    await fs.write(`${base}/again`, "short");
+    const read = await fs.read(`${base}/again`);
+    await fs.remove(`${base}/again`);
+    return read;
+  });
+  await step("relativePath", async () => {
+    const { path } = await fs.write("relative.txt", "here");
+    return [path, await fs.read("relative.txt"), await fs.exists("/home/user/relative.txt")];
+  });
+  await step("readStream", async () => {
+    let length = 0;
+    for await (const chunk of await fs.read("/tmp/big.bin", { format: "stream" })) length += chunk.length;
+    return length;
+  });
+  await step("nestedFolders", async () => {
+    const made = await fs.makeDir(`${base}/nested/inner`);
+    const inner = await fs.list(`${base}/nested/inner`);
+    const outer = (await fs.list(`${base}/nested`)).map((entry) => entry.name);
+    await fs.remove(`${base}/nested`);
+    return [made, inner.length, outer, await fs.exists(`${base}/nested`)];
   });
   await step("manyWrites", async () => {
     // One after another on kept connections: none may be closed under the next request.
@@ -231,7 +280,7 @@ async function files({ sandbox, step }: Peer): Promise<void> {
   });
   await step("symlink", async () => (await fs.getInfo(`${base}/link`)).symlinkTarget);
   await step("rename", async () => {
-    const moved = await fs.rename(`${base}/empty`, `${base}/renamed`);
+    const moved = await client.move(fs, `${base}/empty`, `${base}/renamed`);
     return [inside(moved.path), await fs.exists(`${base}/empty`), await fs.exists(`${base}/renamed`)];
   });
   await step("remove", async () => {
@@ -244,30 +293,40 @@ async function files({ sandbox, step }: Peer): Promise<void> {
     await outcome(() => fs.list(`${base}/nothing`)),
     await outcome(() => fs.getInfo(`${base}/nothing`)),
   ]);
+  await step("moveMissing", () => outcome(() => client.move(fs, `${base}/nothing`, `${base}/something`)));
+  await step("fileAsDirectory", async () => [
+    await outcome(() => fs.list(`${base}/bytes.bin`)),
+    await outcome(() => fs.makeDir(`${base}/bytes.bin`)),
+  ]);
   await step("directoryAsFile", () => outcome(() => fs.read(base)));
   await step("watch", async () => {
     await fs.makeDir(`${base}/watched`);
     const seen: string[] = [];
-    const watch = await fs.watchDir(`${base}/watched`, (event) => void seen.push(`${event.type} ${event.name}`));
+    const stop = await client.watch(fs, `${base}/watched`, false, (event) => void seen.push(event));
     const saw = (...events: string[]) => until(() => events.every((event) => seen.includes(event)));
     await fs.write(`${base}/watched/new.txt`, "new");
     const created = await saw("create new.txt", "write new.txt");
-    await fs.rename(`${base}/watched/new.txt`, `${base}/watched/old.txt`);
+    await client.move(fs, `${base}/watched/new.txt`, `${base}/watched/old.txt`);
     const renamed = await saw("rename new.txt", "create old.txt");
     await fs.remove(`${base}/watched/old.txt`);
     const removed = await saw("remove old.txt");
-    await watch.stop();
+    await stop();
     return [created, renamed, removed];
+  });
+  await step("watchBelow", async () => {
+    await fs.makeDir(`${base}/watched/below`);
+    const seen: string[] = [];
+    const stop = await client.watch(fs, `${base}/watched`, true, (event) => void seen.push(event));
+    await fs.write(`${base}/watched/below/deep.txt`, "deep");
+    const heard = await until(() => seen.includes("create below/deep.txt"));
+    await stop();
+    return heard;
   });
   await step("signedUrls", async () => {
     const path = `${base}/signed +&.txt`;
     await fs.write(path, "signed");
-    const signing = { user: "user", useSignatureExpiration: 60_000 };
-    const url = await sandbox.downloadUrl(path, signing);
-    const upload = await sandbox.uploadUrl(path, signing);
+    const { download: url, upload, headers } = await client.signed(sandbox, path);
     const forged = url.replace(/signature=[^&]+/, `signature=v1_${"A".repeat(43)}`);
-    // Below one URL for all sandboxes, a signed URL does not say whose it is.
-    const headers = { "E2b-Sandbox-Id": sandbox.sandboxId, "E2b-Sandbox-Port": "49983" };
     const got = await fetch(url, { headers });
     const body = new FormData();
     body.append("file", new Blob(["uploaded"]), "x");
@@ -280,21 +339,15 @@ async function files({ sandbox, step }: Peer): Promise<void> {
   });
 }
 
-async function terminals({ sdk, sandbox, step }: Peer): Promise<void> {
+async function terminals({ client, sandbox, step }: Scene): Promise<void> {
   const { pty } = sandbox;
   const encoder = new TextEncoder();
   await step("terminal", async () => {
     let output = "";
     const decoder = new TextDecoder();
-    const handle = await pty.create({
-      rows: 24,
-      cols: 80,
-      cwd: "/tmp",
-      envs: { FROM_PTY: "yes" },
-      timeoutMs: 60_000,
-      onData: (data) => {
-        output += decoder.decode(data, { stream: true });
-      },
+    const options = { rows: 24, cols: 80, cwd: "/tmp", envs: { FROM_PTY: "yes" }, timeoutMs: 60_000 };
+    const handle = await client.terminal(sandbox, options, (bytes) => {
+      output += decoder.decode(bytes, { stream: true });
     });
     const typeAndSee = async (line: string, wanted: string) => {
       await pty.sendInput(handle.pid, encoder.encode(line));
@@ -305,35 +358,36 @@ async function terminals({ sdk, sandbox, step }: Peer): Promise<void> {
     await pty.resize(handle.pid, { rows: 40, cols: 120 });
     seen.push(await typeAndSee('echo "si""ze $(stty size)"\n', "size 40 120"));
     await pty.sendInput(handle.pid, encoder.encode("exit 7\n"));
-    return [...seen, (await commandOutcome(sdk, () => handle.wait())).exitCode];
+    return [...seen, (await commandOutcome(client, handle.wait())).exitCode];
   });
   await step("terminalKill", async () => {
-    const handle = await pty.create({ rows: 24, cols: 80, timeoutMs: 60_000, onData: () => undefined });
-    const ended = raises(() => handle.wait());
-    return [await pty.kill(handle.pid), await ended];
+    const handle = await client.terminal(sandbox, { rows: 24, cols: 80, timeoutMs: 60_000 }, () => {});
+    const ended = commandOutcome(client, handle.wait());
+    return [await pty.kill(handle.pid), (await ended).exitCode !== 0];
   });
 }
 
 /** A number that only a running process knows, and the file in which it counts. */
-export const COUNTER =
+const COUNTER =
   "setsid bash -c 'n=0; while true; do n=$((n+1)); echo $n > count.new; mv count.new count; sleep 0.02; done' >/dev/null 2>&1 </dev/null & " +
   "until [ -e count ]; do sleep 0.02; done; echo kept > file";
 
-async function lifecycle({ sdk, options, step }: Peer): Promise<void> {
+async function lifecycle({ client, step }: Scene): Promise<void> {
+  const { Sandbox, options } = client;
   const group = randomUUID();
-  const one = await sdk.Sandbox.create("base", { timeoutMs: 120_000, metadata: { group }, ...options });
+  const one = await Sandbox.create("base", { timeoutMs: 120_000, metadata: { group }, ...options });
   const others: E2b.Sandbox[] = [];
   const count = async () => Number((await one.commands.run("cat count")).stdout);
-  const state = async () => (await one.getInfo()).state;
+  const state = async (sandbox: E2b.Sandbox) => client.read(await sandbox.getInfo()).state;
   try {
     await one.commands.run(COUNTER);
     await step("pauseWithMemory", async () => {
       const before = await count();
       const paused = [await one.pause(), await one.pause()];
-      const seen = [await state(), await one.isRunning()];
-      const query = { metadata: { group }, state: ["paused" as const] };
-      const listed = (await sdk.Sandbox.list({ query, ...options }).nextItems()).map((info) => info.sandboxId === one.sandboxId);
-      await sdk.Sandbox.connect(one.sandboxId, { timeoutMs: 120_000, ...options });
+      const seen = [await state(one), await one.isRunning()];
+      const page = await client.list({ metadata: { group }, state: "paused" }).nextItems();
+      const listed = page.map((info) => info.sandboxId === one.sandboxId);
+      await Sandbox.connect(one.sandboxId, { timeoutMs: 120_000, ...options });
       return { paused, seen, listed, running: await one.isRunning(), goesOn: await until(async () => (await count()) > before) };
     });
     await step("streamEndsAtPause", async () => {
@@ -352,7 +406,7 @@ async function lifecycle({ sdk, options, step }: Peer): Promise<void> {
     });
     await step("fork", async () => {
       const forks = await one.fork({ count: 2, timeoutMs: 60_000 });
-      for (const fork of forks) if (fork instanceof sdk.Sandbox) others.push(fork);
+      for (const fork of forks) if (fork instanceof Sandbox) others.push(fork);
       return Promise.all(others.map(async (fork) => [fork.sandboxId !== one.sandboxId, await fork.files.read("file")]));
     });
     await step("snapshots", async () => {
@@ -362,11 +416,11 @@ async function lifecycle({ sdk, options, step }: Peer): Promise<void> {
       const pages = [];
       const paginator = one.listSnapshots({ limit: 1 });
       while (paginator.hasNext) pages.push((await paginator.nextItems()).map((info) => info.snapshotId));
-      const again = await sdk.Sandbox.create(named.snapshotId, { timeoutMs: 60_000, ...options });
+      const again = await Sandbox.create(named.snapshotId, { timeoutMs: 60_000, ...options });
       const file = await again.files.read("file");
       await again.kill();
       const deleted = [];
-      for (const { snapshotId } of [...made, plain]) deleted.push(await sdk.Sandbox.deleteSnapshot(snapshotId, options));
+      for (const { snapshotId } of [...made, plain]) deleted.push(await Sandbox.deleteSnapshot(snapshotId, options));
       return {
         pages: pages.map((page) => page.length),
         newestFirst:
@@ -399,19 +453,19 @@ async function lifecycle({ sdk, options, step }: Peer): Promise<void> {
       };
     });
     await step("autoPauseAndResume", async () => {
-      const lazy = await sdk.Sandbox.create("base", { lifecycle: { onTimeout: "pause", autoResume: true }, ...options });
+      const lazy = await Sandbox.create("base", { lifecycle: { onTimeout: "pause", autoResume: true }, ...options });
       others.push(lazy);
       const { lifecycle } = await lazy.getInfo();
       await lazy.setTimeout(1);
-      const paused = await until(async () => (await lazy.getInfo()).state === "paused");
-      return { lifecycle, paused, woken: (await lazy.commands.run("echo woken")).stdout, state: (await lazy.getInfo()).state };
+      const paused = await until(async () => (await state(lazy)) === "paused");
+      return { lifecycle, paused, woken: (await lazy.commands.run("echo woken")).stdout, state: await state(lazy) };
     });
   } finally {
     for (const each of [one, ...others]) await each.kill();
   }
 }
 
-async function ends({ sandbox, step }: Peer): Promise<void> {
+async function ends({ sandbox, step }: Scene): Promise<void> {
   await step("kill", async () => {
     const first = await sandbox.kill();
     return [first, await sandbox.isRunning(), await sandbox.kill()];

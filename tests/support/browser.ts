@@ -1,4 +1,4 @@
-/** Chromium, driven by puppeteer-core. */
+/** Chromium and Firefox, driven by puppeteer-core. */
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import puppeteer, { type Browser, type Page } from "puppeteer-core";
@@ -13,10 +13,19 @@ export function chromiumBinary(): string {
   return binary;
 }
 
-/** A headless Chromium that talks to nobody on its own account. `protocolTimeout` is how long one call into a page may take, in ms. */
-export function launchChromium(args: string[] = [], protocolTimeout = 180_000): Promise<Browser> {
+/** How a browser is driven. */
+interface Driving {
+  /** How long one call into a page may take, in ms; 0 is for ever. */
+  protocolTimeout?: number;
+  /** Whether requests are reported. Chromium then keeps every request's body, and sends it along. */
+  networkEnabled?: boolean;
+}
+
+/** A headless Chromium that talks to nobody on its own account. */
+export function launchChromium(args: string[] = [], driving: Driving = {}): Promise<Browser> {
   return puppeteer.launch({
-    protocolTimeout,
+    protocolTimeout: 180_000,
+    ...driving,
     executablePath: chromiumBinary(),
     headless: true,
     args: [
@@ -32,6 +41,11 @@ export function launchChromium(args: string[] = [], protocolTimeout = 180_000): 
       ...args,
     ],
   });
+}
+
+/** A headless Firefox, the system's or what FIREFOX names. */
+export function launchFirefox(): Promise<Browser> {
+  return puppeteer.launch({ browser: "firefox", executablePath: process.env.FIREFOX ?? "/usr/bin/firefox-esr", headless: true });
 }
 
 export interface OpenPage {

@@ -16,7 +16,10 @@ export interface BundlePage {
   close(): Promise<void>;
 }
 
-/** Bundles the module, which must set `globalThis.ready`, and opens it. Calls take as long as they take. */
+/**
+ * Bundles the module, which must set `globalThis.ready`, and opens it. Calls take as long as they take. Requests are not watched: what is
+ * measured here is the page, not what Chromium keeps of it for whoever drives it.
+ */
 export async function openBundle(entry: string): Promise<BundlePage> {
   const out = mkdtempSync(join(tmpdir(), "bundle-page-"));
   await build({
@@ -32,7 +35,7 @@ export async function openBundle(entry: string): Promise<BundlePage> {
   const html =
     '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><script type="module" src="/built/page.js"></script>';
   const pages = await servePages({ texts: { "/": html }, folders: { "/built/": out, "/": out } });
-  const browser = await launchChromium([], 0);
+  const browser = await launchChromium([], { protocolTimeout: 0, networkEnabled: false });
   const close = async () => {
     await browser.close();
     await pages.close();

@@ -22,6 +22,8 @@ export interface Pages {
   texts?: Record<string, string>;
   /** Headers of every answer, such as a Content-Security-Policy. */
   headers?: Record<string, string>;
+  /** Receives what pages post, by URL path. */
+  posted?: (path: string, body: string) => void;
 }
 
 /** Serves test pages under `http://localhost:PORT` (loopback, a secure context). */
@@ -32,6 +34,10 @@ export async function servePages(pages: Pages): Promise<Listening> {
       response.writeHead(status, { "content-type": type, "cache-control": "no-store", ...pages.headers });
       response.end(body);
     };
+    if (request.method === "POST" && pages.posted) {
+      pages.posted(path, Buffer.concat(await request.toArray()).toString());
+      return answer(204, "text/plain", "");
+    }
     const text = pages.texts?.[path];
     if (text !== undefined) return answer(200, types[extname(path)] ?? "text/html; charset=utf-8", text);
     const prefix = Object.keys(pages.folders ?? {}).find((prefix) => path.startsWith(prefix));

@@ -1,4 +1,4 @@
-//! The project's tasks: `cargo xtask dev | test | build | bench | soak`.
+//! The project's tasks: `cargo xtask dev | test | build | docs | bench | soak | matrix`.
 //!
 //! Every task first sets up what it needs and is missing (see [`setup`]), says what it does and how long it took, and asks nothing.
 #![expect(clippy::print_stdout, reason = "talking to the person at the terminal is what this program does")]
@@ -6,6 +6,8 @@
 mod bench;
 mod build;
 mod dev;
+mod docs;
+mod matrix;
 mod project;
 mod run;
 mod setup;
@@ -32,10 +34,14 @@ enum Task {
     Test(test::Args),
     /// Build the client, the npm package, the console and the platform.
     Build(build::Args),
+    /// Build the documentation's site in target/docs, and check its links.
+    Docs,
     /// Measure what the project promises about size and speed.
     Bench(bench::Args),
     /// Look for growth in long runs: large transfers, and sandboxes that come and go.
     Soak(soak::Args),
+    /// Use the packed package in every runtime and with every bundler.
+    Matrix(matrix::Args),
 }
 
 fn main() -> ExitCode {
@@ -44,8 +50,10 @@ fn main() -> ExitCode {
         Task::Dev(args) => dev::run(&project, &args),
         Task::Test(args) => test::run(&project, &args),
         Task::Build(args) => build::run(&project, &args),
+        Task::Docs => docs::run(&project),
         Task::Bench(args) => bench::run(&project, &args),
         Task::Soak(args) => soak::run(&project, &args),
+        Task::Matrix(args) => matrix::run(&project, &args),
     });
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -45,6 +45,11 @@ impl Project {
         self.target().join("peers")
     }
 
+    /// Where the runtimes and bundlers are that only the tests of the package use.
+    pub fn tools(&self) -> PathBuf {
+        self.path("target/tools")
+    }
+
     /// Where the platform keeps what code cells run on, made once and shared by the tests and `dev`.
     pub fn runtime(&self) -> PathBuf {
         self.target().join("runtime")

@@ -18,8 +18,10 @@ pub enum Needs {
     Build,
     /// To run the platform too: its walls and its network.
     Platform,
-    /// To run the tests and benchmarks too: a browser, and other vendors' SDKs.
+    /// To run the tests and benchmarks too: a browser, other vendors' SDKs, and runtimes.
     Tests,
+    /// To run the whole matrix too: more browsers, and bundlers.
+    Matrix,
 }
 
 /// A program or file, and the Debian package that brings it.
@@ -39,6 +41,9 @@ const SYSTEM_PARTS: &[SystemPart] = &[
         from: Needs::Tests,
         present: || Path::new("/usr/share/fonts/truetype/dejavu").is_dir(),
     },
+    SystemPart { package: "firefox-esr", from: Needs::Matrix, present: || find_program("firefox-esr").is_some() },
+    SystemPart { package: "webkit2gtk-driver", from: Needs::Matrix, present: || find_program("WebKitWebDriver").is_some() },
+    SystemPart { package: "xvfb", from: Needs::Matrix, present: || find_program("Xvfb").is_some() },
     SystemPart { package: "python3-venv", from: Needs::Platform, present: python_makes_environments },
 ];
 
@@ -49,8 +54,12 @@ pub fn ensure(project: &Project, needs: Needs) -> Result<()> {
         system_packages(needs)?;
         wasm_target(project)?;
         npm_packages(project)?;
-        if needs == Needs::Tests {
+        if needs >= Needs::Tests {
             python_environments(project)?;
+            npm_tools(project, "runtimes")?;
+        }
+        if needs >= Needs::Matrix {
+            npm_tools(project, "bundlers")?;
         }
         Ok(())
     })
@@ -110,10 +119,23 @@ fn wasm_target(project: &Project) -> Result<()> {
 
 /// `npm ci`, when the lock file differs from the one that node_modules was last installed from.
 fn npm_packages(project: &Project) -> Result<()> {
-    let lock = project.path("package-lock.json");
-    install_once(&lock, &project.path("node_modules/.installed-lock.json"), "install npm packages", || {
-        run_quietly(project.command("npm").args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]))
-            .context("when package-lock.json does not fit a package.json, run `npm install` and commit the lock file")
+    npm_ci(project, &project.path(""), &project.path("package-lock.json"), "install npm packages")
+}
+
+/// What only some of the tests need is installed for them alone: `tests/NAME/package.json`, into `target/tools/NAME`.
+fn npm_tools(project: &Project, name: &str) -> Result<()> {
+    let (from, tools) = (project.path("tests").join(name), project.tools().join(name));
+    std::fs::create_dir_all(&tools).with_context(|| format!("creating {}", tools.display()))?;
+    for file in ["package.json", "package-lock.json"] {
+        std::fs::copy(from.join(file), tools.join(file)).with_context(|| format!("copying {file} of tests/{name}"))?;
+    }
+    npm_ci(project, &tools, &tools.join("package-lock.json"), &format!("install the {name} to test with"))
+}
+
+fn npm_ci(project: &Project, folder: &Path, lock: &Path, what: &str) -> Result<()> {
+    install_once(lock, &folder.join("node_modules/.installed-lock.json"), what, || {
+        run_quietly(project.command("npm").current_dir(folder).args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]))
+            .context("when package-lock.json does not fit a package.json, run `npm install` there and commit the lock file")
     })
 }
 

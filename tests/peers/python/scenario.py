@@ -149,6 +149,19 @@ def control(sandbox):
             "kill": outcome(lambda: Sandbox.kill("i" + "0" * 19, **options)),
         }
 
+    @step("byId")
+    def _():
+        made = Sandbox.create(timeout=60, **options).sandbox_id
+        Sandbox.set_timeout(sandbox_id=made, timeout=600, **options)
+        left = Sandbox.get_info(made, **options).end_at - datetime.now(timezone.utc)
+        in_time = timedelta(seconds=540) < left < timedelta(seconds=660)
+        return [in_time, Sandbox.kill(made, **options), Sandbox.kill(made, **options)]
+
+    @step("listNothing")
+    def _():
+        paginator = Sandbox.list(query=sdk.SandboxQuery(metadata={"group": f"{time.time_ns()}"}), **options)
+        return [len(paginator.next_items()), paginator.has_next]
+
     @step("unknownTemplate")
     def _():
         return "raised" in outcome(lambda: Sandbox.create("no-such-template", **options))
@@ -187,6 +200,27 @@ def commands(sandbox):
         run("echo one; sleep 0.4; echo two", on_stdout=chunks.append)
         return chunks
 
+    @step("errorStreaming")
+    def _():
+        chunks = []
+        run("echo one >&2; sleep 0.4; echo two >&2", on_stderr=chunks.append)
+        return chunks
+
+    @step("signalled")
+    def _():
+        return command_outcome(lambda: run("kill -9 $$"))["exitCode"]
+
+    @step("unknownUser")
+    def _():
+        return "raised" in outcome(lambda: {"result": run("true", user="nobody-here").exit_code})
+
+    @step("atOnce")
+    def _():
+        handles = [run(f"cat; echo {number}", background=True, stdin=True) for number in range(1, 6)]
+        for handle in reversed(handles):
+            sandbox.commands.close_stdin(handle.pid)
+        return [handle.wait().stdout.strip() for handle in handles]
+
     @step("manyBytes")
     def _():
         return len(run("head -c 5000000 /dev/zero | tr '\\0' x").stdout)
@@ -223,6 +257,17 @@ def commands(sandbox):
         sandbox.commands.close_stdin(handle.pid)
         return [command_outcome(other.wait)["stdout"], command_outcome(handle.wait)["stdout"]]
 
+    @step("handleKill")
+    def _():
+        handle = run("sleep 302", background=True)
+        return [handle.kill(), command_outcome(handle.wait)["exitCode"]]
+
+    @step("disconnect")
+    def _():
+        handle = run("sleep 303", background=True)
+        handle.disconnect()
+        return [handle.pid in [process.pid for process in sandbox.commands.list()], sandbox.commands.kill(handle.pid)]
+
     @step("connectToNothing")
     def _():
         return "raised" in outcome(lambda: sandbox.commands.connect(99999))
@@ -256,6 +301,31 @@ def files(sandbox):
         inside = sandbox.commands.run("sha256sum /tmp/big.bin").stdout.split()[0]
         back = bytes(fs.read("/tmp/big.bin", format="bytes"))
         return [hashlib.sha256(content).hexdigest() == inside, back == content]
+
+    @step("overwrite")
+    def _():
+        fs.write(f"{base}/again", "long and longer")
+        fs.write(f"{base}/again", "short")
+        read = fs.read(f"{base}/again")
+        fs.remove(f"{base}/again")
+        return read
+
+    @step("relativePath")
+    def _():
+        path = fs.write("relative.txt", "here").path
+        return [path, fs.read("relative.txt"), fs.exists("/home/user/relative.txt")]
+
+    @step("readStream")
+    def _():
+        return sum(len(chunk) for chunk in fs.read("/tmp/big.bin", format="stream"))
+
+    @step("nestedFolders")
+    def _():
+        made = fs.make_dir(f"{base}/nested/inner")
+        inner = fs.list(f"{base}/nested/inner")
+        outer = [entry.name for entry in fs.list(f"{base}/nested")]
+        fs.remove(f"{base}/nested")
+        return [made, len(inner), outer, fs.exists(f"{base}/nested")]
 
     @step("manyWrites")
     def _():
@@ -310,6 +380,14 @@ def files(sandbox):
             outcome(lambda: fs.get_info(f"{base}/nothing")),
         ]
 
+    @step("moveMissing")
+    def _():
+        return outcome(lambda: fs.rename(f"{base}/nothing", f"{base}/something"))
+
+    @step("fileAsDirectory")
+    def _():
+        return [outcome(lambda: fs.list(f"{base}/bytes.bin")), outcome(lambda: fs.make_dir(f"{base}/bytes.bin"))]
+
     @step("directoryAsFile")
     def _():
         return outcome(lambda: fs.read(base))
@@ -332,6 +410,17 @@ def files(sandbox):
         removed = until(lambda: saw("remove", "old.txt"))
         watch.stop()
         return [created, renamed, removed]
+
+    @step("watchBelow")
+    def _():
+        fs.make_dir(f"{base}/watched/below")
+        watch = fs.watch_dir(f"{base}/watched", recursive=True)
+        fs.write(f"{base}/watched/below/deep.txt", "deep")
+
+        def heard():
+            return any((event.type.value, event.name) == ("create", "below/deep.txt") for event in watch.get_new_events())
+
+        return [until(heard), watch.stop()][0]
 
     @step("signedUrls")
     def _():

@@ -1,0 +1,111 @@
+/**
+ * The TypeScript examples of the guides. A block that begins with ```ts is a module: it is compiled, and run in Node on a local platform,
+ * with the names of tests/docs/guide-globals.d.ts at hand. After ```ts no-run it is only compiled, since it needs a page, another runtime or
+ * a cloud. `// → text` at the end of a line tells what is printed; a block that tells any of its lines tells all.
+ */
+import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import ts from "typescript";
+import type { PlatformInfo } from "./platform.ts";
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+
+/** One block. */
+export interface Example {
+  /** Its file and the line it begins in. */
+  readonly place: string;
+  readonly attributes: readonly string[];
+  readonly code: string;
+}
+
+/** How a block went. */
+export interface Ran {
+  /** What it printed with `console.log`. */
+  readonly lines: string[];
+  /** What it threw. */
+  readonly error?: string;
+}
+
+/** The TypeScript blocks of a file of the repository. */
+export function examples(file: string): Example[] {
+  const text = readFileSync(join(ROOT, file), "utf8");
+  return [...text.matchAll(/^```ts\b(.*)\n([\s\S]*?)^```$/gm)].map(({ 1: attributes = "", 2: code = "", index }) => ({
+    place: `${file}:${text.slice(0, index).split("\n").length}`,
+    attributes: attributes.split(" ").filter((word) => word !== ""),
+    code,
+  }));
+}
+
+/** Whether a block is run. */
+export function isRun({ attributes }: Example): boolean {
+  return !attributes.includes("no-run");
+}
+
+/** What a block says that it prints. */
+export function promisedOutput(code: string): string[] {
+  return [...code.matchAll(/\/\/ → (.*)$/gm)].map((match) => match[1] ?? "");
+}
+
+/** What the compiler has against the blocks, each with its place in the guide. */
+export function compile(blocks: readonly Example[]): string[] {
+  const sources = new Map(blocks.map((block, index) => [join(ROOT, `tests/docs/block-${index}.ts`), block]));
+  const options: ts.CompilerOptions = {
+    target: ts.ScriptTarget.ES2022,
+    module: ts.ModuleKind.ESNext,
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
+    moduleDetection: ts.ModuleDetectionKind.Force,
+    lib: ["lib.es2022.d.ts", "lib.esnext.disposable.d.ts", "lib.dom.d.ts", "lib.dom.iterable.d.ts", "lib.dom.asynciterable.d.ts"],
+    types: ["node"],
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    exactOptionalPropertyTypes: true,
+    noEmit: true,
+    skipLibCheck: true,
+  };
+  const host = ts.createCompilerHost(options);
+  const { getSourceFile, fileExists, readFile } = host;
+  const code = (name: string) => sources.get(name)?.code;
+  host.fileExists = (name) => sources.has(name) || fileExists(name);
+  host.readFile = (name) => code(name) ?? readFile(name);
+  host.getSourceFile = (name, version, ...rest) => {
+    const text = code(name);
+    return text === undefined ? getSourceFile(name, version, ...rest) : ts.createSourceFile(name, text, version);
+  };
+  const globals = join(ROOT, "tests/docs/guide-globals.d.ts");
+  const program = ts.createProgram({ rootNames: [globals, ...sources.keys()], options, host });
+  return ts.getPreEmitDiagnostics(program).map(({ file, start, messageText }) => {
+    const place = file === undefined ? "" : (sources.get(file.fileName)?.place ?? file.fileName);
+    const line = file === undefined || start === undefined ? 0 : file.getLineAndCharacterOfPosition(start).line + 1;
+    return `${place} +${line}: ${ts.flattenDiagnosticMessageText(messageText, "\n")}`;
+  });
+}
+
+/** Runs blocks one after the other in one Node process with one sandbox. */
+export async function runInOneProcess(blocks: readonly Example[], platform: PlatformInfo): Promise<Map<Example, Ran>> {
+  // Where a bare import finds the package, and nothing else looks.
+  const cache = join(ROOT, "node_modules/.cache");
+  mkdirSync(cache, { recursive: true });
+  const folder = mkdtempSync(join(cache, "guide-examples-"));
+  try {
+    blocks.forEach(({ code }, index) => {
+      const here = code.replaceAll("http://127.0.0.1:7300", platform.apiUrl);
+      const { outputText } = ts.transpileModule(here, {
+        compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true },
+      });
+      writeFileSync(join(folder, `${index}.mjs`), outputText);
+    });
+    const runner = join(ROOT, "tests/support/guide-runner.mjs");
+    const report = join(folder, "report.json");
+    const env = { ...process.env, AGENT_SANDBOX_API_KEY: platform.apiKey };
+    const { apiUrl, sandboxUrl, apiKey } = platform;
+    const settings = JSON.stringify({ folder, count: blocks.length, report, connection: { apiUrl, sandboxUrl, apiKey } });
+    const { stderr } = await promisify(execFile)(process.execPath, [runner, settings], { env, cwd: folder });
+    if (!existsSync(report)) throw new Error(`the examples did not run to their end\n${stderr}`);
+    const outcomes: Ran[] = JSON.parse(readFileSync(report, "utf8"));
+    return new Map(blocks.map((block, index) => [block, outcomes[index] ?? { lines: [], error: "did not run" }]));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

@@ -1,6 +1,6 @@
 import type { CallOptions, SandboxInfo, SnapshotInfo } from "../../src/types.d.ts";
-import { checkOptions } from "./agent_sandbox_web.js";
 import type { Paginator as WasmPaginator } from "./agent_sandbox_web.js";
+import { checkOptions } from "./agent_sandbox_web.js";
 
 /**
  * Pages. What opens them is synchronous and may be called before the module is loaded, so the paginator of the module is made with the

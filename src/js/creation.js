@@ -93,7 +93,8 @@ function egress(network, prefix, known, hasProxy) {
   if (proxy !== undefined) {
     if (!hasProxy) throw makeError("ProviderFeatureNotSupportedError", "This provider has no network.egressProxy.", "", {});
     onlyNames(proxy, ["address", "username", "password"], "network.egressProxy");
-    if (!isPlain(proxy) || typeof proxy.address !== "string") throw invalid("network.egressProxy.address must be a string: host:port.");
+    if (!isPlain(proxy) || typeof proxy.address !== "string")
+      throw invalid("network.egressProxy.address must be a string: host:port.");
   }
   return {
     allowOut: selected("network.allowOut", network.allowOut, rules),

@@ -20,8 +20,7 @@ export const HANDOFF = "=sandboxId sandboxUrl domain provider envdAccessToken tr
 /** Of a `ServerClient`. */
 export const SERVER = "=token headers ptyUrl timeoutMs fetch webSocket logger";
 
-const PROFILE =
-  "=name like domain apiUrl keyHeader routingPrefix trafficTokenHeader placeholderPrefix codec signedUrls";
+const PROFILE = "=name like domain apiUrl keyHeader routingPrefix trafficTokenHeader placeholderPrefix codec signedUrls";
 
 /**
  * Where a method's options stand among its arguments, and their names on top of those that every call takes; behind an equals sign the
@@ -76,7 +75,18 @@ export const METHODS = {
 };
 
 /** Methods that give their answer at once, and throw. */
-const AT_ONCE = ["stream", "outputStream", "getHost", "getUrl", "getAccessHeaders", "downloadUrl", "uploadUrl", "handoff", "serverAt", "listSnapshots"];
+const AT_ONCE = [
+  "stream",
+  "outputStream",
+  "getHost",
+  "getUrl",
+  "getAccessHeaders",
+  "downloadUrl",
+  "uploadUrl",
+  "handoff",
+  "serverAt",
+  "listSnapshots",
+];
 
 /** Names in other SDKs that are not near to those here. */
 const ELSEWHERE = { environment: "envs", cmdtimeout: "timeoutMs" };
@@ -109,7 +119,12 @@ export function onlyNames(object, names, of) {
     if (names.includes(key) || object[key] === undefined) continue;
     const meant = nearest(key, names);
     const known = meant === undefined ? `It takes ${names.join(", ")}.` : `Did you mean ${meant}?`;
-    throw makeError("InvalidArgumentError", of ? `${of} has no ${key}. ${known}` : `There is no option ${key} here. ${known}`, "", {});
+    throw makeError(
+      "InvalidArgumentError",
+      of ? `${of} has no ${key}. ${known}` : `There is no option ${key} here. ${known}`,
+      "",
+      {},
+    );
   }
 }
 
@@ -118,14 +133,17 @@ const lists = new Map();
 /** Throws for an option that is none of these. What is no object is refused elsewhere, in words of its own. */
 export function checkOptions(options, names = "") {
   if (typeof options !== "object" || options === null || Array.isArray(options)) return;
-  let list = lists.get(names);
-  if (!list) lists.set(names, (list = (names.startsWith("=") ? names.slice(1) : CALL + names).trim().split(" ")));
+  const list = listOf(names);
   onlyNames(options, list);
-  if (list.includes("provider") && typeof options.provider === "object") checkProfile(options.provider);
+  if (list.includes("provider") && typeof options.provider === "object") onlyNames(options.provider, listOf(PROFILE), "provider");
 }
 
-function checkProfile(profile) {
-  onlyNames(profile, PROFILE.slice(1).split(" "), "provider");
+function listOf(names) {
+  const known = lists.get(names);
+  if (known) return known;
+  const list = (names.startsWith("=") ? names.slice(1) : CALL + names).trim().split(" ");
+  lists.set(names, list);
+  return list;
 }
 
 /**

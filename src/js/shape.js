@@ -18,7 +18,8 @@ export function kind(value) {
     return ArrayBuffer.isView(value) ? "a view of a detached buffer" : "a revoked proxy";
   }
   if (Number.isNaN(value)) return "NaN";
-  if (typeof value === "number") return value < 0 || value === Number.POSITIVE_INFINITY ? "a negative or infinite number" : "a number";
+  if (typeof value === "number")
+    return value < 0 || value === Number.POSITIVE_INFINITY ? "a negative or infinite number" : "a number";
   return typeof value;
 }
 

@@ -230,7 +230,7 @@ async fn until_healthy(process: &Rc<Process>, client: &JsValue, timeout: f64, op
         loop {
             match process.next_piece().await? {
                 Some(Piece::Text(Channel::Stderr, text)) => {
-                    if let Some(line) = text.lines().map(str::trim).filter(|line| !line.is_empty()).next_back() {
+                    if let Some(line) = text.lines().map(str::trim).rfind(|line| !line.is_empty()) {
                         let words = without_secrets(line.strip_prefix(LAUNCHER).unwrap_or(line), options.value())?;
                         let words = short_message(words.trim_end_matches('.'));
                         *said.borrow_mut() = words.map(|words| [": ", &words].concat()).unwrap_or_default();

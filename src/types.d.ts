@@ -46,6 +46,12 @@ export interface ConnectionOptions extends CallOptions {
    * ({@link Sandbox.handoff}). In Node, Bun and Deno the provider's environment variable is read when this is absent.
    */
   apiKey?: string | (() => string | Promise<string>) | undefined;
+  /**
+   * The URL of a relay (`agent-sandbox-web/relay`) on your server, which has the API key; in a page a path such as `"/api/sandbox"` does.
+   * It replaces `apiKey` and `apiUrl`, and tells where sandboxes are. What cannot be reached from a page (the SandboxServer, ports that are not
+   * public) goes through it, with session tokens that the client asks for and renews by itself. `apiHeaders` go to it too.
+   */
+  relay?: string | undefined;
   /** The control plane's URL, without user name, password and query. Default: the provider's. */
   apiUrl?: string | undefined;
   /**
@@ -494,9 +500,15 @@ export class Sandbox {
 
   /** Ends the sandbox. `false` when it was gone already. */
   kill(options?: CallOptions): Promise<boolean>;
-  /** Sets how long the sandbox lives from now, in ms: above 0, at most 86,400,000. */
+  /**
+   * Sets how long the sandbox lives from now, in ms: above 0, at most 86,400,000.
+   * @throws {SandboxNotFoundError} E2009
+   */
   setTimeout(timeoutMs: number, options?: CallOptions): Promise<void>;
-  /** Reads what the control plane knows. Changes nothing. */
+  /**
+   * Reads what the control plane knows. Changes nothing.
+   * @throws {SandboxNotFoundError} E2009
+   */
   getInfo(options?: CallOptions): Promise<SandboxInfo>;
   /** {@link Sandbox.getInfo}, and updates `info` and `status`. */
   refreshInfo(options?: CallOptions): Promise<SandboxInfo>;
@@ -513,6 +525,7 @@ export class Sandbox {
   /**
    * Goes on with a paused sandbox, which then lives at least `timeoutMs` (default 300,000; not on `alibaba`) from now, and gives this very
    * object.
+   * @throws {SandboxNotFoundError} E2009
    */
   resume(options?: CallOptions & { timeoutMs?: number }): Promise<this>;
   /** {@link Sandbox.resume}, also of a running sandbox; on `alibaba` it reads only. */
@@ -522,11 +535,17 @@ export class Sandbox {
    * @throws {SandboxNotFoundError} E2009
    */
   fork(options?: CallOptions & ForkOptions): Promise<(Sandbox | SandboxError)[]>;
-  /** Keeps the sandbox as it is now, to start others from. Never retried. `e2b` and `agentbox`. */
+  /**
+   * Keeps the sandbox as it is now, to start others from. Never retried. `e2b` and `agentbox`.
+   * @throws {SandboxNotFoundError} E2009
+   */
   createSnapshot(options?: CallOptions & SnapshotOptions): Promise<SnapshotInfo>;
   /** Pages of the snapshots of this sandbox. `e2b` and `agentbox`. */
   listSnapshots(options?: CallOptions & Pick<SnapshotListOptions, "name" | "limit" | "nextToken">): SnapshotPaginator;
-  /** What the sandbox used, over time. `e2b` and `agentbox`. */
+  /**
+   * What the sandbox used, over time. `e2b` and `agentbox`.
+   * @throws {SandboxNotFoundError} E2009
+   */
   getMetrics(options?: CallOptions & MetricsOptions): Promise<SandboxMetrics[]>;
   /** The sandbox's log. `e2b` and `agentbox`. */
   logs(options?: CallOptions & LogsOptions): Promise<SandboxLogEntry[]>;
@@ -569,7 +588,10 @@ export class Network {
   private constructor();
   /** The host of a port. On a path platform there is none: {@link InvalidArgumentError} names {@link Network.getUrl}. */
   getHost(port: number): string;
-  /** The URL of a port. */
+  /**
+   * The URL of a port.
+   * @throws {InvalidArgumentError} E0001 for what is no port
+   */
   getUrl(port: number): string;
   /** The headers that a request to a port needs, if any. */
   getAccessHeaders(): Record<string, string>;
@@ -707,10 +729,16 @@ export class Commands {
   /** Streams a command's output; the process starts with the first step and is killed when the loop is left early. */
   stream(command: Command, options: CommandOptions & { output: "bytes" }): ChunkStream<ProcessChunk<Uint8Array<ArrayBuffer>>>;
   stream(command: Command, options?: CommandOptions & { output?: "text" }): ChunkStream<ProcessChunk>;
-  /** Starts a command and gives a handle once it runs. */
+  /**
+   * Starts a command and gives a handle once it runs.
+   * @throws {InvalidArgumentError} E0001 when there is no such working directory or user
+   */
   start(command: Command, options: CommandOptions & { output: "bytes" }): Promise<CommandHandle<Uint8Array<ArrayBuffer>>>;
   start(command: Command, options?: CommandOptions & { output?: "text" }): Promise<CommandHandle>;
-  /** Listens to a process that runs. Earlier output is not repeated. */
+  /**
+   * Listens to a process that runs. Earlier output is not repeated.
+   * @throws {ExecutionError} E3000 when there is no such process
+   */
   connect(pid: number, options: CallOptions & { output: "bytes" }): Promise<CommandHandle<Uint8Array<ArrayBuffer>>>;
   connect(pid: number, options?: CallOptions & { output?: "text" }): Promise<CommandHandle>;
   /** The processes that were started through envd and run. */
@@ -719,11 +747,18 @@ export class Commands {
   kill(pid: number, options?: CallOptions): Promise<boolean>;
   /** Sends SIGTERM (15, the default) or SIGKILL (9). `false` when there is no such process. */
   sendSignal(pid: number, signal?: 15 | 9 | "SIGTERM" | "SIGKILL", options?: CallOptions): Promise<boolean>;
-  /** Sends to the stdin of a process started with `stdin: true`. Calls for one pid are sent in the order they were made. */
+  /**
+   * Sends to the stdin of a process started with `stdin: true`. Calls for one pid are sent in the order they were made.
+   * @throws {ExecutionError} E3000 when there is no such process
+   * @throws {EnvdRpcError} E3006 when its stdin is not open
+   */
   sendInput(pid: number, data: string | Uint8Array, options?: CallOptions): Promise<void>;
   /** @deprecated The old name of {@link Commands.sendInput}. */
   sendStdin(pid: number, data: string | Uint8Array, options?: CallOptions): Promise<void>;
-  /** Ends the stdin of a process. A terminal has none to close: send `"\x04"` there. */
+  /**
+   * Ends the stdin of a process. A terminal has none to close: send `"\x04"` there.
+   * @throws {ExecutionError} E3000 when there is no such process
+   */
   closeStdin(pid: number, options?: CallOptions): Promise<void>;
 }
 
@@ -861,13 +896,18 @@ export class Files {
   read(path: string, options: ReadOptions & { format: "stream" }): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
   /** As text, decoded as `encoding` says: any label that `TextDecoder` knows. Default `"utf-8"`. */
   read(path: string, options?: ReadOptions & { format?: "text"; encoding?: string }): Promise<string>;
-  /** Reads a file's bytes. */
+  /**
+   * Reads a file's bytes.
+   * @throws {FileNotFoundError} E4001
+   */
   readBytes(path: string, options?: ReadOptions): Promise<Uint8Array<ArrayBuffer>>;
   /**
    * Writes a file, replacing what was there and making parent directories. Not atomic unless asked for. In a page, a stream is sent in
    * parts that the sandbox joins (where the platform cannot, or metadata or compression is asked for, it is collected first). When a
    * stream fails, the call rejects with the stream's own error; what was sent before may stay in the file, unless `atomic` is set.
-   * @throws {InvalidArgumentError} E0001 for a locked stream, a chunk that is no `Uint8Array`, a detached buffer or shared memory
+   * @throws {PermissionDeniedError} E4002
+   * @throws {InvalidArgumentError} E0001 when a directory stands there, and for a locked stream, a chunk that is no `Uint8Array`, a detached
+   * buffer or shared memory
    */
   write(path: string, data: FileData, options?: WriteOptions): Promise<WriteInfo>;
   /** Writes several files, a few at a time. When one fails no other is begun; those that were written stay. */
@@ -886,23 +926,43 @@ export class Files {
   download(path: string, target: DownloadTarget, options?: DownloadOptions): Promise<void>;
   /** Reads a file and hands it to the browser's downloads, under its own name. In pages only. */
   download(path: string, target: "save", options?: DownloadOptions): Promise<void>;
-  /** Lists a directory. `depth` is how many levels, 1 or more (default 1). */
+  /**
+   * Lists a directory. `depth` is how many levels, 1 or more (default 1).
+   * @throws {FileNotFoundError} E4001
+   * @throws {InvalidArgumentError} E0001 for what is no directory
+   */
   list(path?: string, options?: FileOptions & { depth?: number }): Promise<EntryInfo[]>;
   /** Whether something stands at a path. Errors other than "not found" are thrown. */
   exists(path: string, options?: FileOptions): Promise<boolean>;
-  /** What stands at a path. */
+  /**
+   * What stands at a path.
+   * @throws {FileNotFoundError} E4001
+   */
   getInfo(path: string, options?: FileOptions): Promise<EntryInfo>;
-  /** Makes a directory and its parents. `false` when it existed. */
+  /**
+   * Makes a directory and its parents. `false` when it existed.
+   * @throws {InvalidArgumentError} E0001 when something else stands there
+   * @throws {PermissionDeniedError} E4002
+   */
   makeDir(path: string, options?: FileOptions): Promise<boolean>;
-  /** Moves or renames. Never retried. */
+  /**
+   * Moves or renames. Never retried.
+   * @throws {FileNotFoundError} E4001
+   * @throws {FileOperationError} E4000 when a directory stands in the way
+   */
   move(source: string, destination: string, options?: FileOptions): Promise<EntryInfo>;
   /** @deprecated The old name of {@link Files.move}. */
   rename(source: string, destination: string, options?: FileOptions): Promise<EntryInfo>;
-  /** Deletes a file or a directory with everything in it. A missing path is no error. */
+  /**
+   * Deletes a file or a directory with everything in it. A missing path is no error.
+   * @throws {PermissionDeniedError} E4002
+   */
   remove(path: string, options?: FileOptions): Promise<void>;
   /**
    * Watches a directory; resolves once the server has confirmed. When the connection is lost it is attached again with growing pauses
    * and a `gap` is told; the loop throws when that is of no use, as when the sandbox was paused or has ended.
+   * @throws {FileNotFoundError} E4001
+   * @throws {InvalidArgumentError} E0001 for what is no directory
    */
   watch(path: string, options?: WatchOptions): Promise<ChunkStream<WatchEvent>>;
   /** A URL that reads a file; see {@link Sandbox.downloadUrl}. */
@@ -950,13 +1010,22 @@ export class Pty {
   private constructor();
   /** Starts a shell in a new terminal. */
   create(options?: PtyOptions): Promise<PtyHandle>;
-  /** Listens to a terminal that runs. */
+  /**
+   * Listens to a terminal that runs.
+   * @throws {ExecutionError} E3000 when there is no such process
+   */
   connect(pid: number, options?: CallOptions): Promise<PtyHandle>;
   /** Ends the shell with SIGKILL. `false` when there is none of that pid. */
   kill(pid: number, options?: CallOptions): Promise<boolean>;
-  /** Types into a terminal. Calls for one pid are sent in the order they were made. */
+  /**
+   * Types into a terminal. Calls for one pid are sent in the order they were made.
+   * @throws {ExecutionError} E3000 when there is no such process
+   */
   sendInput(pid: number, data: string | Uint8Array, options?: CallOptions): Promise<void>;
-  /** Sets a terminal's size. */
+  /**
+   * Sets a terminal's size.
+   * @throws {ExecutionError} E3000 when there is no such process
+   */
   resize(pid: number, size: { cols: number; rows: number }, options?: CallOptions): Promise<void>;
 }
 

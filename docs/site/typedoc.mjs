@@ -81,9 +81,11 @@ export default {
   disableSources: true,
   disableGit: true,
   treatWarningsAsErrors: true,
+  searchInDocuments: true,
   navigation: { includeCategories: true, includeGroups: false },
   categorizeByGroup: false,
-  sort: ["documents-first", "static-first", "alphabetical"],
+  sort: ["documents-first", "static-first", "alphabetical-ignoring-documents"],
+  categoryOrder: ["Sandbox, commands, files, terminals", "Code cells", "SandboxServer", "Errors"],
   highlightLanguages: ["typescript", "javascript", "python", "shellscript", "json", "html"],
   githubPages: false,
 };

@@ -9,7 +9,7 @@ const SIZE = "=cols rows";
 
 /** Of everything that begins with a connection. */
 export const CONNECTION =
-  "provider apiKey apiUrl sandboxUrl domain apiHeaders validateApiKey check logger fetch proxy debug webSocket accessKeyId accessKeySecret ";
+  "provider apiKey apiUrl sandboxUrl domain apiHeaders validateApiKey check logger fetch proxy relay debug webSocket accessKeyId accessKeySecret ";
 
 /** Of `Sandbox.create`. */
 export const CREATION = `${CONNECTION}template timeoutMs metadata envs secure allowInternetAccess network iam lifecycle volumeMounts mcp cpu memory disk gpu`;

@@ -1,4 +1,7 @@
-/** Numbers for people: medians, spreads and tables. */
+/** Numbers for people: medians, spreads, tables, and the budgets that they are held against. */
+import { appendFileSync } from "node:fs";
+import { expect } from "vitest";
+import { BUDGETS, type Budget } from "./summary.ts";
 
 export interface Series {
   readonly median: number;
@@ -19,10 +22,22 @@ export function spread(values: readonly number[], digits = 0): string {
   return `${median.toFixed(digits)} (${lowest.toFixed(digits)} to ${highest.toFixed(digits)})`;
 }
 
+/** Counts rounds: two at least, `most` at most, none begun after so many ms, so that a slow machine comes to an end too. */
+export function* rounds(most: number, ms = 180_000): Generator<number> {
+  const end = performance.now() + ms;
+  for (let round = 0; round < most && (round < 2 || performance.now() < end); round++) yield round;
+}
+
 /** Prints a table with its columns aligned. */
 export function printTable(title: string, header: string[], rows: string[][]): void {
   const widths = header.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)));
   const line = (cells: string[]) => `  ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("   ")}`.trimEnd();
   const rule = `  ${widths.map((width) => "-".repeat(width)).join("   ")}`;
   process.stdout.write(`\n${[title, line(header), rule, ...rows.map(line)].join("\n")}\n`);
+}
+
+/** Holds a number against its budget: a row of the table at the end of the run, and a failure when it is missed. */
+export function holdBudget(budget: Omit<Budget, "kept">, kept: boolean): void {
+  appendFileSync(BUDGETS, `${JSON.stringify({ ...budget, kept })}\n`);
+  expect.soft(kept, `${budget.what}: ${budget.measured}; the budget is ${budget.bound}`).toBe(true);
 }

@@ -1,6 +1,11 @@
 // What the README shows a newcomer really runs.
-import { beforeAll, expect, inject, test } from "vitest";
-import { example, runExample } from "../support/examples.ts";
+import { join } from "node:path";
+import { createServer } from "vite";
+import { beforeAll, expect, inject, test, vi } from "vitest";
+import { startWorker } from "../runtimes/workers.ts";
+import { launchChromium, openPage } from "../support/browser.ts";
+import { example, forPlatform, runExample } from "../support/examples.ts";
+import { packageProject } from "../support/package-project.ts";
 import { FIRST_USE_MS, prepareRuntime } from "../support/runtime.ts";
 
 beforeAll(prepareRuntime, FIRST_USE_MS);
@@ -26,4 +31,36 @@ ${example("README.md", "cells")}
 console.log(String.fromCharCode(...picture.slice(1, 4)));
 await sandbox.kill();`);
   expect(stdout).toBe("drawn\ntext html data\ntext png chart\nPNG\n");
+});
+
+const here = (name: string) => forPlatform(example("README.md", name), inject("platform"));
+
+test("the README's page streams under Vite", async () => {
+  vi.stubEnv("AGENT_SANDBOX_API_KEY", inject("platform").apiKey);
+  const { folder } = await packageProject({
+    "vite.config.mjs": here("vite-config"),
+    "index.html": here("vite-page"),
+    "main.js": here("vite-main"),
+  });
+  const configFile = join(folder, "vite.config.mjs");
+  const server = await createServer({ root: folder, configFile, logLevel: "error", server: { port: 0 } });
+  await server.listen();
+  const browser = await launchChromium();
+  try {
+    const { page, problems } = await openPage(browser, server.resolvedUrls?.local[0] ?? "");
+    const shown = 'document.getElementById("output").textContent';
+    await page.waitForFunction(`${shown} === "1\\n2\\n3\\n"`, { timeout: 120_000 }).catch(async (error: Error) => {
+      throw new Error(`${error.message}; the page shows ${await page.evaluate(shown)} and said ${problems.join("; ")}`);
+    });
+  } finally {
+    await browser.close();
+    await server.close();
+    vi.unstubAllEnvs();
+  }
+});
+
+test("the README's worker streams", async () => {
+  const project = await packageProject({ "worker.js": here("worker") });
+  const worker = await startWorker(project, "worker.js", { API_KEY: inject("platform").apiKey });
+  expect(await (await worker.dispatchFetch("http://worker.test/")).text()).toBe("1\n2\n3\n");
 });

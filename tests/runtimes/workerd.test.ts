@@ -1,14 +1,8 @@
 // Cloudflare's workerd, without a compatibility flag: one worker makes every call in one request, and many at once in requests of their own.
-import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { packageProject } from "../support/package-project.ts";
-import { callsFiles, expectAllWell, given, requireTool } from "./running.ts";
-
-/** The part of Miniflare that is needed. */
-interface Miniflare {
-  dispatchFetch(url: string): Promise<Response>;
-  dispose(): Promise<void>;
-}
+import { callsFiles, expectAllWell, given } from "./running.ts";
+import { startWorker } from "./workers.ts";
 
 const WORKER = `import * as sdk from "agent-sandbox-web";
 import { runCalls } from "./calls.js";
@@ -34,31 +28,7 @@ export default {
 };
 `;
 
-/** Bundles the worker as Cloudflare's own tool does, .wasm files kept as modules, and starts it. */
-async function start(): Promise<Miniflare> {
-  const project = await packageProject({ "main.js": WORKER, ...(await callsFiles()) });
-  const out = join(project.folder, "out");
-  await requireTool("esbuild").build({
-    entryPoints: [join(project.folder, "main.js")],
-    outdir: out,
-    bundle: true,
-    format: "esm",
-    target: "es2022",
-    conditions: ["workerd", "worker", "browser"],
-    loader: { ".wasm": "copy" },
-    logLevel: "error",
-  });
-  const { Miniflare } = requireTool("miniflare");
-  const workers = new Miniflare({
-    scriptPath: join(out, "main.js"),
-    modules: true,
-    modulesRoot: out,
-    modulesRules: [{ type: "CompiledWasm", include: ["**/*.wasm"] }],
-    compatibilityDate: "2026-04-01",
-  }) as Miniflare;
-  onTestFinished(() => workers.dispose());
-  return workers;
-}
+const start = async () => startWorker(await packageProject({ "main.js": WORKER, ...(await callsFiles()) }), "main.js");
 
 test("one request makes every call", async () => {
   const answer = await (await start()).dispatchFetch("http://worker.test/calls");

@@ -12,10 +12,14 @@ export function example(file: string, name: string): string {
   return found;
 }
 
-/** Runs an example in Node on a platform, whose address takes the place of the usual one. */
+/** An example with a platform's address in place of the usual one. */
+export function forPlatform(code: string, { apiUrl }: PlatformInfo): string {
+  return code.replaceAll("http://127.0.0.1:7300", apiUrl).replaceAll(".localhost:7300", `.localhost:${new URL(apiUrl).port}`);
+}
+
+/** Runs an example in Node on a platform. */
 export function runExample(code: string, platform: PlatformInfo): Promise<{ stdout: string; stderr: string }> {
-  const here = code.replaceAll("http://127.0.0.1:7300", platform.apiUrl);
-  return promisify(execFile)(process.execPath, ["--input-type=module", "--eval", here], {
+  return promisify(execFile)(process.execPath, ["--input-type=module", "--eval", forPlatform(code, platform)], {
     cwd: import.meta.dirname,
     env: { ...process.env, AGENT_SANDBOX_API_KEY: platform.apiKey },
   });

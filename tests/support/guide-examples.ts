@@ -8,7 +8,11 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { promisify } from "node:util";
 import ts from "typescript";
+import { forPlatform } from "./examples.ts";
 import type { PlatformInfo } from "./platform.ts";
+
+/** For all blocks together on a machine of any speed: one that hangs still ends. */
+const RUN_MS = 600_000;
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
@@ -90,8 +94,7 @@ export async function runInOneProcess(blocks: readonly Example[], platform: Plat
   const folder = mkdtempSync(join(cache, "guide-examples-"));
   try {
     blocks.forEach(({ code }, index) => {
-      const here = code.replaceAll("http://127.0.0.1:7300", platform.apiUrl);
-      const { outputText } = ts.transpileModule(here, {
+      const { outputText } = ts.transpileModule(forPlatform(code, platform), {
         compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true },
       });
       writeFileSync(join(folder, `${index}.mjs`), outputText);
@@ -101,7 +104,7 @@ export async function runInOneProcess(blocks: readonly Example[], platform: Plat
     const env = { ...process.env, AGENT_SANDBOX_API_KEY: platform.apiKey };
     const { apiUrl, sandboxUrl, apiKey } = platform;
     const settings = JSON.stringify({ folder, count: blocks.length, report, connection: { apiUrl, sandboxUrl, apiKey } });
-    const { stderr } = await promisify(execFile)(process.execPath, [runner, settings], { env, cwd: folder });
+    const { stderr } = await promisify(execFile)(process.execPath, [runner, settings], { env, cwd: folder, timeout: RUN_MS });
     if (!existsSync(report)) throw new Error(`the examples did not run to their end\n${stderr}`);
     const outcomes: Ran[] = JSON.parse(readFileSync(report, "utf8"));
     return new Map(blocks.map((block, index) => [block, outcomes[index] ?? { lines: [], error: "did not run" }]));

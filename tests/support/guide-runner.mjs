@@ -5,7 +5,7 @@ import { format } from "node:util";
 import { Sandbox } from "agent-sandbox-web";
 
 const { folder, count, report, connection } = JSON.parse(process.argv[2]);
-const sandbox = await Sandbox.create("code-interpreter-v1", connection);
+const sandbox = await Sandbox.create("code-interpreter-v1", { ...connection, timeoutMs: 3_600_000 });
 Object.assign(globalThis, { sandbox, connection });
 
 const outcomes = [];

@@ -61,38 +61,13 @@ export const appStyles = css`
     padding: 8px 12px;
     border-bottom: 1px solid var(--sb-border);
   }
-  main {
-    display: grid;
-    flex: 1;
-    grid-template-columns: 292px minmax(0, 1fr);
-    grid-template-rows: minmax(0, 1fr);
-    min-height: 0;
-  }
   main.single {
     display: flex;
+    flex: 1;
+    min-height: 0;
   }
   main.single > * {
     flex: 1;
-  }
-  console-sandboxes {
-    border-inline-end: 1px solid var(--sb-border);
-  }
-  .work {
-    display: flex;
-    flex-direction: column;
-    min-width: 0;
-    min-height: 0;
-  }
-  .work > sandbox-console {
-    flex: 1;
-  }
-  .panel {
-    flex: none;
-    padding: 12px;
-  }
-  .middle {
-    flex: 1;
-    min-height: 0;
   }
   .starting {
     display: flex;
@@ -100,17 +75,5 @@ export const appStyles = css`
     justify-content: center;
     gap: 8px;
     color: var(--sb-muted);
-  }
-  @media (max-width: 760px) {
-    main {
-      grid-template-columns: minmax(0, 1fr);
-    }
-    main.listing > .work,
-    main.working > console-sandboxes {
-      display: none;
-    }
-    console-sandboxes {
-      border: 0;
-    }
   }
 `;

@@ -14,6 +14,12 @@ const CODE_CELLS = "code-interpreter-v1";
 const OTHER = "other";
 const POLL_MS = 1000;
 
+/** A name and a value, while they are written. */
+interface Pair {
+  key: string;
+  value: string;
+}
+
 /**
  * The dialog that starts a sandbox.
  *
@@ -91,6 +97,16 @@ export class ConsoleNewSandbox extends LitElement {
         margin: 1px 0 0;
         accent-color: var(--sb-accent-fill);
       }
+      details .part {
+        margin-top: 6px;
+      }
+      summary {
+        color: var(--sb-accent);
+        cursor: pointer;
+      }
+      textarea {
+        resize: vertical;
+      }
       .link {
         justify-self: start;
         padding: 2px 0;
@@ -105,7 +121,10 @@ export class ConsoleNewSandbox extends LitElement {
   /** Where to start it. */
   @property({ attribute: false }) connection: ConnectionOptions = {};
   @state() private template = "base";
-  @state() private labels: readonly { key: string; value: string }[] = [];
+  /** The name or id of a template that is not in the choice. */
+  @state() private other = "";
+  @state() private labels: readonly Pair[] = [];
+  @state() private envs: readonly Pair[] = [];
   @state() private busy = false;
   /** How far the platform's runtime of code cells is, as far as it was asked. */
   @state() private codeCells: CodeCellsStatus | undefined;
@@ -117,11 +136,13 @@ export class ConsoleNewSandbox extends LitElement {
 
   /**
    * Opens the dialog.
-   * @param template the template to begin with; the one chosen last without it
+   * @param template the template or snapshot to begin with; the one chosen last without it
    */
   open(template = this.template): void {
     this.error = undefined;
-    this.choose(template);
+    const named = template !== "base" && template !== CODE_CELLS && template !== OTHER;
+    if (named) this.other = template;
+    this.choose(named ? OTHER : template);
     this.dialog.showModal();
   }
 
@@ -140,7 +161,10 @@ export class ConsoleNewSandbox extends LitElement {
             </select>
             ${
               this.template === OTHER
-                ? html`<input class="field mono" name="other" required aria-label="Name or id" placeholder="Name or id" spellcheck="false" />`
+                ? html`<input class="field mono" name="other" required aria-label="Name or id" placeholder="Name or id" spellcheck="false"
+                    .value=${this.other} @input=${(event: Event) => {
+                      this.other = (event.target as HTMLInputElement).value;
+                    }} />`
                 : nothing
             }
             ${this.template === CODE_CELLS ? this.renderCodeCells() : nothing}
@@ -155,17 +179,45 @@ export class ConsoleNewSandbox extends LitElement {
                 <option value="60">hours</option>
               </select>
             </div>
-            <p id="timeout-hint" class="hint">Then it ends by itself, at most after 24 hours. It can be extended at any time.</p>
+            <p id="timeout-hint" class="hint">At most 24 hours. It can be extended at any time.</p>
           </div>
+          <div class="part">
+            <label for="end">Then it</label>
+            <select id="end" class="field" name="end">
+              <option value="kill">ends, and its files are gone</option>
+              <option value="pause">is paused, and can be resumed</option>
+            </select>
+          </div>
+          ${this.renderPairs("Labels", "label", this.labels, (labels) => {
+            this.labels = labels;
+          })}
+          ${this.renderPairs("Environment variables", "variable", this.envs, (envs) => {
+            this.envs = envs;
+          })}
           <fieldset>
-            <legend>Labels</legend>
-            ${this.labels.map((label, at) => this.renderLabel(label, at))}
-            <button type="button" class="link" @click=${() => this.setLabels([...this.labels, { key: "", value: "" }])}>Add a label</button>
+            <legend>Network</legend>
+            <label class="check">
+              <input type="checkbox" name="internet" checked />
+              <span>Internet access<br /><span class="hint">Without it, nothing in the sandbox reaches the network.</span></span>
+            </label>
+            <label class="check">
+              <input type="checkbox" name="public" checked />
+              <span>Open ports are public<br /><span class="hint">To whoever knows the sandbox's id; else requests need a token.</span></span>
+            </label>
+            <details>
+              <summary>Only some addresses</summary>
+              <div class="part">
+                <label for="allow">May be reached</label>
+                <textarea id="allow" class="field mono" name="allow" rows="2" spellcheck="false" placeholder="api.example.com"
+                  aria-describedby="network-hint"></textarea>
+                <label for="deny">May not be reached</label>
+                <textarea id="deny" class="field mono" name="deny" rows="2" spellcheck="false" placeholder="0.0.0.0/0"
+                  aria-describedby="network-hint"></textarea>
+                <p id="network-hint" class="hint">One host, address or range a line; what may be reached counts over what may not. Platforms differ
+                  in what they can do.</p>
+              </div>
+            </details>
           </fieldset>
-          <label class="check">
-            <input type="checkbox" name="internet" checked />
-            <span>Internet access<br /><span class="hint">Without it, nothing in the sandbox reaches the network.</span></span>
-          </label>
           ${this.error === undefined ? nothing : html`<sandbox-error .error=${this.error}></sandbox-error>`}
           <div class="buttons">
             <button type="button" class="button" @click=${() => this.dialog.close()}>Cancel</button>
@@ -195,19 +247,27 @@ export class ConsoleNewSandbox extends LitElement {
     </div>`;
   }
 
-  private renderLabel(label: { key: string; value: string }, at: number) {
-    return html`<div class="row">
-      <input class="field" aria-label="Name of the label" placeholder="name" required .value=${label.key}
-        @input=${(event: Event) => {
-          label.key = (event.target as HTMLInputElement).value;
-        }} />
-      <input class="field" aria-label="Value of the label" placeholder="value" .value=${label.value}
-        @input=${(event: Event) => {
-          label.value = (event.target as HTMLInputElement).value;
-        }} />
-      <button type="button" class="icon-button" aria-label="Remove the label"
-        @click=${() => this.setLabels(this.labels.filter((_, other) => other !== at))}>${icon("close")}</button>
-    </div>`;
+  private renderPairs(title: string, what: string, pairs: readonly Pair[], set: (pairs: readonly Pair[]) => void) {
+    const field = (
+      pair: Pair,
+      part: keyof Pair,
+      at: number,
+    ) => html`<input class="field" aria-label=${`${part === "key" ? "Name" : "Value"} of ${what} ${at + 1}`}
+      placeholder=${part === "key" ? "name" : "value"} spellcheck="false" ?required=${part === "key"} .value=${pair[part]}
+      @input=${(event: Event) => {
+        pair[part] = (event.target as HTMLInputElement).value;
+      }} />`;
+    return html`<fieldset>
+      <legend>${title}</legend>
+      ${pairs.map(
+        (pair, at) => html`<div class="row">
+          ${field(pair, "key", at)}${field(pair, "value", at)}
+          <button type="button" class="icon-button" aria-label=${`Remove ${what} ${at + 1}`}
+            @click=${() => set(pairs.filter((other) => other !== pair))}>${icon("close")}</button>
+        </div>`,
+      )}
+      <button type="button" class="link" @click=${() => set([...pairs, { key: "", value: "" }])}>Add a ${what}</button>
+    </fieldset>`;
   }
 
   private choose(template: string) {
@@ -217,10 +277,6 @@ export class ConsoleNewSandbox extends LitElement {
 
   private async ask(): Promise<void> {
     this.codeCells = await codeCellsStatus(this.connection);
-  }
-
-  private setLabels(labels: readonly { key: string; value: string }[]) {
-    this.labels = labels;
   }
 
   private async submit(event: Event) {
@@ -237,12 +293,16 @@ export class ConsoleNewSandbox extends LitElement {
         ...this.connection,
         template: this.template === OTHER ? text("other") : this.template,
         timeoutMs: Number(text("timeout")) * Number(text("unit")) * MINUTE_MS,
-        metadata: Object.fromEntries(this.labels.map(({ key, value }) => [key, value])),
+        metadata: object(this.labels),
+        ...(this.envs.length > 0 ? { envs: object(this.envs) } : {}),
         allowInternetAccess: data.has("internet"),
+        ...network(lines(text("allow")), lines(text("deny")), data.has("public")),
+        ...(text("end") === "pause" ? { lifecycle: { onTimeout: "pause" } } : {}),
         signal,
       });
       this.dialog.close();
       this.labels = [];
+      this.envs = [];
       this.dispatchEvent(new CustomEvent("sandbox-created", { detail: sandbox }));
     } catch (error) {
       if (!signal.aborted) this.error = error;
@@ -283,6 +343,24 @@ export class ConsoleNewSandbox extends LitElement {
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
   }
+}
+
+function object(pairs: readonly Pair[]): Record<string, string> {
+  return Object.fromEntries(pairs.map(({ key, value }) => [key.trim(), value]));
+}
+
+function lines(text: string): string[] {
+  return text.split(/\s+/).filter((line) => line !== "");
+}
+
+/** Only what was asked for: not every platform takes all of it. */
+function network(allowOut: string[], denyOut: string[], allowPublicTraffic: boolean): Pick<SandboxCreateOptions, "network"> {
+  const options = {
+    ...(allowOut.length > 0 ? { allowOut } : {}),
+    ...(denyOut.length > 0 ? { denyOut } : {}),
+    ...(allowPublicTraffic ? {} : { allowPublicTraffic }),
+  };
+  return Object.keys(options).length > 0 ? { network: options } : {};
 }
 
 declare global {

@@ -7,13 +7,14 @@ import { icon } from "../elements/icons.js";
 import { plainName } from "../elements/names.js";
 import { base, emptyState } from "../elements/styles.js";
 import { Clock } from "./clock.js";
-import { statusDot, timeLeft, UNREACHABLE } from "./status.js";
+import { stateOf, statusDot, timeLeft } from "./status.js";
 
 /**
  * The list of sandboxes.
  *
  * @fires new-sandbox - the person wants to start one
  * @fires open-sandbox - `detail` is the id of the chosen one
+ * @fires show-snapshots - the person wants to see the snapshots
  * @fires kill-sandbox - `detail` is the id of the one to end
  */
 @customElement("console-sandboxes")
@@ -43,6 +44,7 @@ export class ConsoleSandboxes extends LitElement {
         margin: 0;
         font-size: 13px;
         font-weight: 600;
+        white-space: nowrap;
       }
       .count {
         color: var(--sb-muted);
@@ -155,7 +157,8 @@ export class ConsoleSandboxes extends LitElement {
     return html`
       <div class="head">
         <h2>Sandboxes ${sandboxes?.length ? html`<span class="count">${sandboxes.length}</span>` : nothing}</h2>
-        <button class="button primary" @click=${() => this.tell("new-sandbox")}>${icon("add")}New sandbox</button>
+        <button class="icon-button" title="Snapshots" aria-label="Snapshots" @click=${() => this.tell("show-snapshots")}>${icon("snapshot")}</button>
+        <button class="button primary" @click=${() => this.tell("new-sandbox")}>New sandbox</button>
       </div>
       ${sandboxes === undefined ? html`<div class="ghost"></div><div class="ghost"></div>` : this.renderList(sandboxes)}
     `;
@@ -180,15 +183,15 @@ export class ConsoleSandboxes extends LitElement {
 
   private renderItem(info: SandboxInfo) {
     const { sandboxId, metadata, startedAt, endAt } = info;
-    const status = this.unreachable ? undefined : info.status;
+    const status = stateOf(info, { unreachable: this.unreachable });
     const age = startedAt && Date.now() - startedAt.getTime();
     const left = timeLeft(endAt);
     const labels = Object.entries(metadata);
     return html`<li>
       <button class="item" aria-current=${sandboxId === this.current} @click=${() => this.tell("open-sandbox", sandboxId)}>
-        <span class="first"><span class="dot ${status ?? ""}"></span><span class="id mono">${sandboxId}</span></span>
+        <span class="first"><span class="dot ${status}"></span><span class="id mono">${sandboxId}</span></span>
         <span class="second">
-          <span>${status ?? UNREACHABLE}</span>
+          <span>${status}</span>
           ${age === undefined ? nothing : html`<span title=${startedAt?.toLocaleString() ?? ""}>${roughly(age)} old</span>`}
           ${
             status === "running" && left !== undefined

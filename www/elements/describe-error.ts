@@ -61,7 +61,12 @@ export function describeError(error: unknown): ErrorDescription {
   return { title: "That did not work", code: "", message: plainName(message), suggestion: "" };
 }
 
+/** The code of an error of the client, such as `E4001`; empty for any other. */
+export function codeOf(error: unknown): string {
+  return error instanceof SandboxError ? error.code : "";
+}
+
 /** Whether `error` says that the sandbox is not there any more. */
 export function isGone(error: unknown): boolean {
-  return error instanceof SandboxError && error.code === "E2009";
+  return codeOf(error) === "E2009";
 }

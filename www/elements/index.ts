@@ -9,6 +9,7 @@
  * | `<sandbox-command>` | a box to run commands in |
  * | `<sandbox-terminal>` | one shell |
  * | `<sandbox-notebook>` | code cells with their results; loads its parts when it is used |
+ * | `<sandbox-metrics>` | usage over time, open ports, processes and the log |
  * | `<sandbox-error>` | an error as a panel |
  */
 
@@ -17,5 +18,6 @@ export { SandboxConsole } from "./sandbox-console.js";
 export { SandboxEditor } from "./sandbox-editor.js";
 export { SandboxErrorPanel } from "./sandbox-error.js";
 export { SandboxFiles } from "./sandbox-files.js";
+export { SandboxMetricsElement } from "./sandbox-metrics.js";
 export { SandboxNotebook } from "./sandbox-notebook.js";
 export { SandboxTerminal } from "./sandbox-terminal.js";

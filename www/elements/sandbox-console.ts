@@ -11,16 +11,19 @@ import "./sandbox-command.js";
 import "./sandbox-files.js";
 import "./sandbox-terminal.js";
 
-/** What can be looked at: the files, the command box, the notebook, or the terminal of this number. */
-type View = "files" | "command" | "notebook" | number;
+/** What can be looked at: the files, the command box, the notebook, the metrics, or the terminal of this number. */
+type View = "files" | "command" | "notebook" | "metrics" | number;
 
-const NAMES = { files: "Files", command: "Command", notebook: "Notebook" } as const;
+const NAMES = { files: "Files", command: "Command", notebook: "Notebook", metrics: "Metrics" } as const;
+
+/** The views whose code is loaded when they are first shown. */
+const LAZY = { notebook: () => import("./sandbox-notebook.js"), metrics: () => import("./sandbox-metrics.js") };
 
 const NARROW = 720;
 const STEP = 24;
 
 /**
- * Everything one does with a sandbox: files with an editor above, commands, a notebook and terminals in tabs below; where there is little
+ * Everything one does with a sandbox: files with an editor above, commands, a notebook, metrics and terminals in tabs below; where there is little
  * room, one of them at a time.
  *
  * @fires need-template - see `<sandbox-notebook>`
@@ -33,15 +36,17 @@ export class SandboxConsole extends LitElement {
   @property({ attribute: false }) sandbox: Sandbox | undefined;
   /** Whether the sandbox is gone: nothing is offered then that needs it. */
   @property({ type: Boolean }) ended = false;
+  /** Whether the sandbox is paused: what needs it waits for its resuming. */
+  @property({ type: Boolean }) paused = false;
   /** See `<sandbox-notebook>`. */
   @property({ attribute: "frame-url" }) frameUrl = "";
   /** See `<sandbox-notebook>`. */
   @property({ attribute: "storage-key" }) storageKey = "";
   @state() private view: View = "command";
-  /** Whether the notebook has been looked at: before that, nothing of it is loaded. */
-  @state() private notebook = false;
+  /** Those of the lazy views that have been looked at. */
+  @state() private loaded: ReadonlySet<View> = new Set();
   /** The views that are shown in the whole height, without the files above them. */
-  @state() private whole: ReadonlySet<View> = new Set(["notebook"]);
+  @state() private whole: ReadonlySet<View> = new Set(["notebook", "metrics"]);
   @state() private terminals: readonly number[] = [1];
   @state() private narrow = false;
   @state() private panelHeight = 0;
@@ -69,7 +74,7 @@ export class SandboxConsole extends LitElement {
     this.counter = 1;
     this.terminals = [1];
     this.view = "command";
-    this.notebook = false;
+    this.loaded = new Set();
   }
 
   override render() {
@@ -84,7 +89,7 @@ export class SandboxConsole extends LitElement {
         <div class="bar">
           <div class="tabs" role="tablist" aria-label="Views" @keydown=${this.key}>
             ${narrow ? this.renderTab("files", NAMES.files, "files") : nothing} ${this.renderTab("command", NAMES.command, "command")}
-            ${this.renderTab("notebook", NAMES.notebook, "notebook")}
+            ${this.renderTab("notebook", NAMES.notebook, "notebook")} ${this.renderTab("metrics", NAMES.metrics, "metrics")}
             ${repeat(
               this.terminals,
               (id) => id,
@@ -97,9 +102,15 @@ export class SandboxConsole extends LitElement {
         <div class="panel" role="tabpanel" aria-label=${typeof view === "number" ? `Terminal ${view}` : NAMES[view]} ?hidden=${view === "files"}>
           <sandbox-command class="view" .sandbox=${sandbox} ?ended=${this.ended} ?hidden=${view !== "command"} @command-end=${() => this.files.refresh()}></sandbox-command>
           ${
-            this.notebook
+            this.loaded.has("notebook")
               ? html`<sandbox-notebook class="view" .sandbox=${sandbox} ?ended=${this.ended} ?hidden=${view !== "notebook"}
                   frame-url=${this.frameUrl} storage-key=${this.storageKey}></sandbox-notebook>`
+              : nothing
+          }
+          ${
+            this.loaded.has("metrics")
+              ? html`<sandbox-metrics class="view" .sandbox=${sandbox} ?ended=${this.ended} ?paused=${this.paused}
+                  ?hidden=${view !== "metrics"}></sandbox-metrics>`
               : nothing
           }
           ${repeat(
@@ -151,14 +162,15 @@ export class SandboxConsole extends LitElement {
 
   private show(view: View) {
     this.view = view;
-    if (view === "notebook") void this.loadNotebook();
+    void this.load(view);
     if (typeof view !== "number") return;
     void this.updateComplete.then(() => this.terminal(view)?.focus());
   }
 
-  private async loadNotebook(): Promise<void> {
-    await import("./sandbox-notebook.js");
-    this.notebook = true;
+  private async load(view: View): Promise<void> {
+    if (view !== "notebook" && view !== "metrics") return;
+    await LAZY[view]();
+    this.loaded = new Set([...this.loaded, view]);
   }
 
   private setWhole(whole: boolean) {
@@ -185,12 +197,12 @@ export class SandboxConsole extends LitElement {
   }
 
   private key(event: KeyboardEvent) {
-    const views: View[] = [...(this.narrow ? (["files"] as const) : []), "command", "notebook", ...this.terminals];
+    const views: View[] = [...(this.narrow ? (["files"] as const) : []), "command", "notebook", "metrics", ...this.terminals];
     const { shown } = this;
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (step !== undefined) {
       this.view = views[(views.indexOf(shown) + step + views.length) % views.length] ?? "command";
-      if (this.view === "notebook") void this.loadNotebook();
+      void this.load(this.view);
     } else if (event.key === "Delete" && typeof shown === "number") this.closeTerminal(shown);
     else return;
     event.preventDefault();

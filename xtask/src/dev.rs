@@ -7,11 +7,16 @@ use crate::setup::{self, Needs};
 use anyhow::{Context, Result, anyhow, bail};
 use rustix::process::{Pid, Signal, kill_process};
 use serde::Deserialize;
-use std::io::{BufRead, BufReader, Read};
+use std::fs::OpenOptions;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener};
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+
+/// Where `agent-sandbox-local serve` looks for its API key.
+const KEY_VARIABLE: &str = "AGENT_SANDBOX_API_KEY";
 
 /// Arguments of the task.
 #[derive(clap::Args)]
@@ -46,7 +51,9 @@ pub fn run(project: &Project, args: &Args) -> Result<()> {
     check_address(args.listen)?;
     setup::ensure(project, Needs::Platform)?;
     build::all(project)?;
-    let mut platform = start(project, args)?;
+    let data_dir = args.data_dir.clone().unwrap_or_else(|| project.target().join("dev-data"));
+    let key = Key::of(&data_dir, args)?;
+    let mut platform = start(project, args, &data_dir, &key)?;
     let pid = Pid::from_child(&platform);
     // The platform is in a process group of its own, so a Ctrl-C reaches it only through here, once, as the signal it cleans up on.
     ctrlc::set_handler(move || {
@@ -61,9 +68,10 @@ pub fn run(project: &Project, args: &Args) -> Result<()> {
             return Err(error);
         }
     };
+    key.keep(&ready.api_key)?;
     say(&format!(
-        "\nFor other clients: API {}, sandboxes {}, key {} (isolation: {})\nCtrl-C stops the platform.\n\nOpen the console:\n\n    {}\n",
-        ready.api_url, ready.sandbox_url, ready.api_key, ready.isolation, ready.console_url
+        "\nThe platform runs (isolation: {}); Ctrl-C stops it. Open the console:\n\n    {}\n\nFor other clients:\n\n    apiUrl      {}\n    sandboxUrl  {}\n    apiKey      {}\n",
+        ready.isolation, ready.console_url, ready.api_url, ready.sandbox_url, ready.api_key
     ));
     if !args.no_open {
         open_browser(&ready.console_url);
@@ -91,16 +99,57 @@ fn check_address(listen: SocketAddr) -> Result<()> {
     }
 }
 
-fn start(project: &Project, args: &Args) -> Result<Child> {
-    let data_dir = args.data_dir.clone().unwrap_or_else(|| project.target().join("dev-data"));
-    std::fs::create_dir_all(&data_dir).with_context(|| format!("creating {}", data_dir.display()))?;
+/// The platform's API key: the same at every start with the same data folder, so that what has been told it goes on working.
+enum Key {
+    /// One that was kept before.
+    Kept(String),
+    /// One that the platform is about to draw, and the file to keep it in.
+    ToKeep(PathBuf),
+    /// One that the person gave; it is theirs to keep.
+    Given,
+}
+
+impl Key {
+    fn of(data_dir: &Path, args: &Args) -> Result<Self> {
+        let given = args.platform.iter().any(|arg| arg.starts_with("--api-key"));
+        if given || std::env::var(KEY_VARIABLE).is_ok_and(|key| !key.trim().is_empty()) {
+            return Ok(Self::Given);
+        }
+        let file = data_dir.join("api-key");
+        match std::fs::read_to_string(&file) {
+            Ok(key) if !key.trim().is_empty() => Ok(Self::Kept(key.trim().to_owned())),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(error).with_context(|| format!("reading {}", file.display()))
+            }
+            _ => Ok(Self::ToKeep(file)),
+        }
+    }
+
+    /// Keeps what the platform has drawn, for its owner alone to read.
+    fn keep(&self, drawn: &str) -> Result<()> {
+        let Self::ToKeep(file) = self else { return Ok(()) };
+        let keep = || -> std::io::Result<()> {
+            // An empty one may be left of a start that was cut off.
+            let _ = std::fs::remove_file(file);
+            OpenOptions::new().write(true).create_new(true).mode(0o600).open(file)?.write_all(drawn.as_bytes())
+        };
+        keep().with_context(|| format!("keeping the API key in {}", file.display()))
+    }
+}
+
+fn start(project: &Project, args: &Args, data_dir: &Path, key: &Key) -> Result<Child> {
+    std::fs::create_dir_all(data_dir).with_context(|| format!("creating {}", data_dir.display()))?;
     let mut command = Command::new(project.platform_binary());
     command.args(["serve", "--json", "--listen", &args.listen.to_string(), "--data-dir"]);
-    command.arg(&data_dir).arg("--console").arg(project.path("www/dist"));
+    command.arg(data_dir).arg("--console").arg(project.path("www/dist"));
     if !args.platform.iter().any(|arg| arg.starts_with("--runtime-dir")) {
         command.arg("--runtime-dir").arg(project.runtime());
     }
     command.args(&args.platform);
+    // Not as an argument, which every user of the machine could read.
+    if let Key::Kept(key) = key {
+        command.env(KEY_VARIABLE, key);
+    }
     command.stdin(Stdio::null()).stdout(Stdio::piped()).process_group(0);
     command.spawn().with_context(|| format!("cannot start `{}`", line(&command)))
 }
@@ -123,4 +172,39 @@ fn open_browser(url: &str) {
     let opener = if cfg!(target_os = "macos") { Some("open") } else { display.then_some("xdg-open") };
     let Some(opener) = opener.and_then(find_program) else { return };
     let _ = Command::new(opener).arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn args(platform: &[&str]) -> Args {
+        let platform = platform.iter().map(ToString::to_string).collect();
+        Args { listen: SocketAddr::from(([127, 0, 0, 1], 0)), data_dir: None, no_open: true, platform }
+    }
+
+    #[test]
+    fn a_data_folder_keeps_one_key_for_its_owner_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = Key::of(folder.path(), &args(&[])).unwrap();
+        assert!(matches!(first, Key::ToKeep(_)));
+        first.keep("drawn").unwrap();
+        let mode = folder.path().join("api-key").metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        let second = Key::of(folder.path(), &args(&[])).unwrap();
+        assert!(matches!(&second, Key::Kept(key) if key == "drawn"));
+        second.keep("another").unwrap();
+        assert!(matches!(Key::of(folder.path(), &args(&[])).unwrap(), Key::Kept(key) if key == "drawn"));
+        let given = Key::of(folder.path(), &args(&["--api-key", "mine"])).unwrap();
+        assert!(matches!(given, Key::Given));
+    }
+
+    #[test]
+    fn a_file_that_a_start_left_empty_is_written_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("api-key"), "").unwrap();
+        Key::of(folder.path(), &args(&[])).unwrap().keep("drawn").unwrap();
+        assert!(matches!(Key::of(folder.path(), &args(&[])).unwrap(), Key::Kept(key) if key == "drawn"));
+    }
 }

@@ -1,7 +1,9 @@
 //! Who may call the control plane, and the random names and secrets of the platform.
 
-use http::HeaderMap;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
 use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderValue};
 use rand::RngExt;
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -92,23 +94,32 @@ impl Keys {
         lock(&self.console).iter().any(|token| same(token, key)).then_some(Credential::Console)
     }
 
-    /// Takes the platform's own keys out of headers that are about to leave for a sandbox, whatever header holds them; other keys belong to
-    /// the sandbox's servers.
+    /// Takes the platform's own keys out of headers that are about to leave for a sandbox, whatever header holds them, as a password of Basic
+    /// credentials too; other keys belong to the sandbox's servers.
     pub fn strip(&self, headers: &mut HeaderMap) {
         let mut ours: Vec<String> = lock(&self.console).iter().cloned().collect();
         ours.push(self.api_key.clone());
         let holds = |value: &[u8]| ours.iter().any(|key| contains(value, key.as_bytes()));
-        let named: Vec<_> = headers.iter().filter(|(_, value)| holds(value.as_bytes())).map(|(name, _)| name.clone()).collect();
+        let holds = |value: &HeaderValue| holds(value.as_bytes()) || basic(value).is_some_and(|pair| holds(&pair));
+        let named: Vec<_> = headers.iter().filter(|(_, value)| holds(value)).map(|(name, _)| name.clone()).collect();
         for name in named {
             headers.remove(name);
         }
     }
 }
 
-/// Whether a header's value holds a key. One so short that it may stand in any text counts only as the whole value or its last word.
+/// The `user:password` of a header's value that is Basic credentials; with or without the padding that they should have.
+fn basic(value: &HeaderValue) -> Option<Vec<u8>> {
+    let (scheme, pair) = value.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("basic").then_some(())?;
+    STANDARD_NO_PAD.decode(pair.trim().trim_end_matches('=')).ok()
+}
+
+/// Whether a header's value or Basic pair holds a key. One so short that it may stand in any text counts only as the whole of it, as its last
+/// word, or as a password.
 fn contains(value: &[u8], key: &[u8]) -> bool {
     if key.len() < SHORT {
-        return value.strip_suffix(key).is_some_and(|front| matches!(front.last(), None | Some(b' ')));
+        return value.strip_suffix(key).is_some_and(|front| matches!(front.last(), None | Some(b' ' | b':')));
     }
     value.windows(key.len()).any(|part| part == key)
 }
@@ -168,5 +179,26 @@ mod tests {
         headers.insert("authorization", "Bearer app".parse().unwrap());
         short.strip(&mut headers);
         assert!(headers.is_empty());
+    }
+
+    #[test]
+    fn a_key_in_basic_credentials_is_taken_out_too() {
+        let keys = Keys::new("e2b_0123456789abcdef".into());
+        let credentials = |pair: &str| format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(pair));
+        for ours in ["user:e2b_0123456789abcdef", "e2b_0123456789abcdef:", "a:e2b_0123456789abcdef "] {
+            for value in [credentials(ours), credentials(ours).replace('=', ""), credentials(ours).replace("Basic", "bASIC")] {
+                let mut headers = HeaderMap::new();
+                headers.insert(AUTHORIZATION, value.parse().unwrap());
+                keys.strip(&mut headers);
+                assert!(headers.is_empty(), "{value}");
+            }
+        }
+        let mut headers = HeaderMap::new();
+        headers.insert(AUTHORIZATION, credentials("user:of-the-app").parse().unwrap());
+        headers.insert("x-other", "Basic no base64!".parse().unwrap());
+        keys.strip(&mut headers);
+        assert_eq!(headers.len(), 2);
+        Keys::new("of-the-app".into()).strip(&mut headers);
+        assert_eq!(headers.len(), 1, "a short key as a password");
     }
 }

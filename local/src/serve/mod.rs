@@ -74,6 +74,10 @@ pub struct Args {
     /// A page's origin that may call the control plane, beside those on loopback; may be repeated.
     #[arg(long, value_name = "URL")]
     origin: Vec<String>,
+    /// Another platform that the console may be used with, as an origin (`https://*.example.com` for all hosts below a domain); may be
+    /// repeated.
+    #[arg(long, value_name = "URL")]
+    console_connect: Vec<console::Source>,
     /// A host name by which the platform may be called, beside loopback; may be repeated.
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
@@ -171,8 +175,8 @@ async fn start(args: Args) -> anyhow::Result<(Arc<Platform>, tokio::task::JoinHa
         isolation: platform.walls.name(),
         pid: std::process::id(),
     };
-    let front =
-        Arc::new(Front::new(Arc::clone(&platform), Allowed::new(&args.allow_host, &args.origin), Console::new(args.console)));
+    let console = Console::new(args.console, args.console_connect);
+    let front = Arc::new(Front::new(Arc::clone(&platform), Allowed::new(&args.allow_host, &args.origin), console));
     tokio::spawn(metrics::watch(Arc::clone(&platform)));
     let serving = tokio::spawn(listener.serve(front));
     announce(&ready, args.json).context("cannot write to stdout")?;

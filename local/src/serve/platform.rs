@@ -142,7 +142,7 @@ impl Platform {
         }
         let platform = Arc::clone(self);
         self.to_the_end(async move {
-            let draft = platform.snapshots.draft(&source.id, &source.wish.template, name.as_ref())?;
+            let draft = platform.snapshots.draft(&source.id, &source.wish, name.as_ref())?;
             let copied = source.ask(|reply| Order::Copy(vec![(draft.files(), None)], reply)).await?;
             copied.into_iter().collect::<anyhow::Result<Vec<()>>>().map_err(|error| not_copied(&error))?;
             let snapshot = platform.snapshots.publish(draft).await?;

@@ -9,9 +9,11 @@ use super::error::ApiError;
 use super::keys::{self, lock};
 use super::record;
 use super::template::{self, DEFAULT_TAG, NAMESPACE, Name, Template};
+use super::wish::Wish;
 use http::StatusCode;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fs::DirBuilder;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
@@ -33,6 +35,9 @@ pub struct Snapshot {
     pub sandbox: String,
     /// When it was made.
     pub made: Timestamp,
+    /// The variables that the sandbox was made with; what is made from the snapshot has them too. Absent from older records.
+    #[serde(default)]
+    pub env_vars: BTreeMap<String, String>,
 }
 
 impl Snapshot {
@@ -136,18 +141,19 @@ impl Snapshots {
         kept.iter().find(|kept| is_named(&kept.snapshot, name)).map(|kept| kept.snapshot.template.id.clone())
     }
 
-    /// Begins a snapshot of a sandbox made from `template`; without a name it is a template of its own.
+    /// Begins a snapshot of a sandbox made as `wish` says; without a name it is a template of its own.
     ///
     /// # Errors
     /// 400 for a name that is a built-in template's, 500 when there is no room.
-    pub fn draft(&self, sandbox: &str, template: &Template, name: Option<&Name>) -> Result<Draft, ApiError> {
+    pub fn draft(&self, sandbox: &str, wish: &Wish, name: Option<&Name>) -> Result<Draft, ApiError> {
         if let Some(name) = name.filter(|name| template::is_built_in(&name.name)) {
             return Err(ApiError::bad_request(format!("name: '{}' is a template of the platform's own", name.name)));
         }
         let id = name.and_then(|name| self.template(name)).unwrap_or_else(keys::template_id);
-        let template = Template { id, alias: name.map(|name| name.name.clone()), interpreter: template.interpreter };
+        let template = Template { id, alias: name.map(|name| name.name.clone()), interpreter: wish.template.interpreter };
         let tag = name.map_or(DEFAULT_TAG, Name::tag).to_owned();
-        let snapshot = Snapshot { template, tag, sandbox: sandbox.to_owned(), made: Timestamp::now() };
+        let env_vars = wish.env_vars.clone();
+        let snapshot = Snapshot { template, tag, sandbox: sandbox.to_owned(), made: Timestamp::now(), env_vars };
         let folder = self.folder.join(keys::template_id());
         DirBuilder::new().mode(0o700).create(&folder).map_err(|error| failed(&error))?;
         Ok(Draft { folder: Some(folder), snapshot })
@@ -196,10 +202,21 @@ fn failed(error: &dyn std::fmt::Display) -> ApiError {
 
 #[cfg(test)]
 mod tests {
+    use super::super::wish::{Lifecycle, Network, OnTimeout};
     use super::*;
+    use std::time::Duration;
 
-    fn base() -> Template {
-        template::find(&Name::parse("base").unwrap()).unwrap()
+    fn base() -> Wish {
+        let network = Network { allow_internet: None, given: None, online: true, public_traffic: true };
+        Wish {
+            template: template::find(&Name::parse("base").unwrap()).unwrap(),
+            lifetime: Duration::from_secs(60),
+            lifecycle: Lifecycle { on_timeout: OnTimeout::Kill, auto_resume: false },
+            secure: false,
+            network,
+            metadata: BTreeMap::new(),
+            env_vars: BTreeMap::from([("NAME".to_owned(), "value".to_owned())]),
+        }
     }
 
     #[tokio::test]

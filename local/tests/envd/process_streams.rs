@@ -134,10 +134,10 @@ async fn an_unread_stream_blocks_the_process_and_fills_no_memory() {
 #[tokio::test]
 async fn a_slow_reader_loses_nothing() {
     let envd = Envd::start().await;
-    let mut process = envd.follow(Codec::Proto, &sh("head -c 20000000 /dev/zero; echo done")).await;
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    let mut process = envd.follow(Codec::Proto, &program("head", &["-c", "20000000", "/dev/zero"])).await;
+    blocked(process.pid).await;
     let output = process.events.output().await;
-    assert_eq!(output.stdout.len(), 20_000_005);
+    assert_eq!(output.stdout.len(), 20_000_000);
     assert_eq!(output.end().exit_code, 0);
 }
 

@@ -60,6 +60,7 @@ async fn files_come_with_their_types_and_a_strict_policy() {
         assert!(policy.contains(part), "{policy}");
     }
     assert!(policy.contains(&format!("frame-src http://*.localhost:{};", platform.port())), "{policy}");
+    assert!(policy.contains("require-trusted-types-for 'script'; trusted-types lit-html sandbox-inert"), "{policy}");
     let script = policy.split(';').find(|part| part.trim().starts_with("script-src")).unwrap();
     assert!(!script.contains("unsafe-inline") && !script.contains("'unsafe-eval'"));
     let wasm = get("/assets/app.wasm").send().await;
@@ -90,6 +91,7 @@ async fn the_configuration_has_no_secret() {
             "resultsUrl": format!("http://results.localhost:{port}/"),
             "version": env!("CARGO_PKG_VERSION"),
             "isolation": "bwrap",
+            "elsewhere": [],
         })
     );
 }

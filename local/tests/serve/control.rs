@@ -111,7 +111,11 @@ async fn bad_requests_say_what_is_wrong() {
     }
     let broken = platform.api("POST", "/sandboxes").body("{").send().await;
     assert!(broken.status == 400 && broken.message().starts_with("validation error: "));
+    let large = platform.api("POST", "/sandboxes").body(" ".repeat((16 << 20) + 1)).send().await;
+    assert_eq!((large.status, large.value()["code"].as_u64()), (413, Some(413)));
+    assert_eq!(large.message(), "the body is larger than 16 MiB");
     for (method, path, status) in [
+        ("GET", "/sandboxes/%ff", 400),
         ("GET", "/sandboxes/a-b-c", 400),
         ("GET", "/sandboxes/UPPER", 400),
         ("GET", "/sandboxes/iunknown", 404),

@@ -62,7 +62,7 @@ async fn forks_have_the_files_and_a_life_of_their_own() {
 async fn snapshots_outlive_their_sandbox_and_the_platform() {
     for who in Who::all() {
         let platform = Platform::start_as(who, &[]);
-        let source = platform.sandbox().await;
+        let source = platform.sandbox_of(json!({"envVars": {"KEPT": "1", "CHANGED": "1"}})).await;
         source.succeed(FILL).await;
         let made = post(&platform, &source, "snapshots", json!({"name": "Mine:v1"})).await;
         assert_eq!(made.status, 201, "{}", made.text());
@@ -76,8 +76,9 @@ async fn snapshots_outlive_their_sandbox_and_the_platform() {
         platform.signal("TERM");
         let platform = platform.restart_as(who, &[]);
         for template in [id.as_str(), "mine:v1"] {
-            let sandbox = platform.sandbox_of(json!({"templateID": template})).await;
+            let sandbox = platform.sandbox_of(json!({"templateID": template, "envVars": {"CHANGED": "2"}})).await;
             assert_eq!(sandbox.succeed(LOOK).await, SEEN, "{who:?} {template}");
+            assert_eq!(sandbox.succeed("echo $KEPT $CHANGED").await, "1 2\n");
         }
         assert_eq!(platform.api("POST", "/sandboxes").json(&json!({"templateID": "mine"})).send().await.status, 404);
     }

@@ -37,9 +37,9 @@ export async function transfer(how, settings, path, bytes) {
   };
   const ways = {
     "plain download": async () => check(await drain((await fetch(sandbox.downloadUrl(path), { cache: "no-store" })).body)),
-    "client download": async () => check(await drain(await sandbox.files.read(path, { format: "stream" }))),
+    "client download": async () => check(await drain(await sandbox.files.read(path, { format: "stream", requestTimeoutMs: 0 }))),
     "plain upload": post,
-    "client upload": () => sandbox.files.write(path, data),
+    "client upload": () => sandbox.files.write(path, data, { requestTimeoutMs: 0 }),
   };
   return seconds(ways[how]);
 }

@@ -1,5 +1,6 @@
 /** Data frames and charts as plain rows. */
 
+import { parseInert } from "../trusted-html.js";
 import type { MimeBundle } from "./outputs.js";
 
 /** A table of values. */
@@ -36,7 +37,7 @@ export function frameTable(bundle: MimeBundle): Table | undefined {
 /** The one simple table of a pandas' HTML. Only its text is read. */
 function writtenTable(html: string): Table | undefined {
   if (!html.includes("dataframe")) return undefined;
-  const tables = new DOMParser().parseFromString(html, "text/html").querySelectorAll("table");
+  const tables = parseInert(html).querySelectorAll("table");
   const table = tables.length === 1 && tables[0]?.classList.contains("dataframe") ? tables[0] : undefined;
   const [head, ...more] = table ? [...table.querySelectorAll("thead tr")] : [];
   if (!table || !head || more.length > 0 || table.querySelector("[colspan]:not([colspan='1']), [rowspan]:not([rowspan='1'])"))

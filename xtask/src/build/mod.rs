@@ -16,6 +16,8 @@ use crate::project::Project;
 use crate::run::{run as run_command, run_quietly, say, step};
 use crate::setup::{self, Needs};
 use anyhow::Result;
+use std::io::IsTerminal;
+use std::process::Command;
 
 /// Arguments of the task.
 #[derive(clap::Args)]
@@ -54,9 +56,7 @@ pub fn all(project: &Project) -> Result<()> {
 /// and an optimized build of it takes longer than its tests.
 pub fn for_tests(project: &Project) -> Result<()> {
     parts(project, &[Part::Wasm, Part::Package, Part::Console])?;
-    step("build the platform (unoptimized)", || {
-        run_command(project.cargo().args(["build", "--quiet", "--package", "agent-sandbox-local"]))
-    })
+    step("build the platform (unoptimized)", || compile(project.cargo().args(["build", "--package", "agent-sandbox-local"])))
 }
 
 fn parts(project: &Project, parts: &[Part]) -> Result<()> {
@@ -66,11 +66,19 @@ fn parts(project: &Project, parts: &[Part]) -> Result<()> {
             Part::Package => npm_build(project, "package", "pkg")?,
             Part::Console => npm_build(project, "console", "www")?,
             Part::Platform => step("build the platform (release)", || {
-                run_command(project.cargo().args(["build", "--quiet", "--release", "--package", "agent-sandbox-local"]))
+                compile(project.cargo().args(["build", "--release", "--package", "agent-sandbox-local"]))
             })?,
         }
     }
     Ok(())
+}
+
+/// Compiles for minutes: whoever watches sees how far it is; in a log that would be hundreds of lines.
+fn compile(cargo: &mut Command) -> Result<()> {
+    if !std::io::stderr().is_terminal() {
+        cargo.arg("--quiet");
+    }
+    run_command(cargo)
 }
 
 fn npm_build(project: &Project, what: &str, workspace: &str) -> Result<()> {

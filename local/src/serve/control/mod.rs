@@ -25,7 +25,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, any, get, put};
 use axum::{Json, Router};
 use create::Family;
-use http::header::{CACHE_CONTROL, HeaderName, ORIGIN, RETRY_AFTER};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, ORIGIN, RETRY_AFTER};
 use http::{HeaderMap, Method, StatusCode};
 use list::{QueryV1, QueryV2};
 use machine::Machine;
@@ -36,6 +36,8 @@ use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 
 /// The largest request body, in bytes.
 const MAX_BODY: usize = 16 * 1024 * 1024;
+/// The longest text of a refusal that is passed on, in bytes.
+const MAX_REFUSAL: usize = 1024;
 /// How long a browser may keep the answer to a preflight.
 const PREFLIGHT_AGE: Duration = Duration::from_secs(12 * 60 * 60);
 
@@ -66,6 +68,7 @@ pub fn router(platform: Arc<Platform>) -> Router {
         .route("/secrets", any(later))
         .route("/secrets/{id}", any(later))
         .layer(DefaultBodyLimit::max(MAX_BODY))
+        .layer(middleware::map_response(in_form))
         .method_not_allowed_fallback(wrong_method)
         .layer(middleware::from_fn_with_state(Arc::clone(&platform), require_key));
     Router::new()
@@ -123,6 +126,20 @@ fn from_console(host: &Host, headers: &HeaderMap) -> bool {
     }
 }
 
+/// Gives what the router itself refuses in plain text, such as a body that is too large, the form of every other error.
+async fn in_form(response: Response) -> Response {
+    let is_text = response.headers().get(CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(b"text/plain"));
+    let status = response.status();
+    if !status.is_client_error() || !is_text {
+        return response;
+    }
+    if status == StatusCode::PAYLOAD_TOO_LARGE {
+        return ApiError::new(status, format!("the body is larger than {} MiB", MAX_BODY >> 20)).into_response();
+    }
+    let text = axum::body::to_bytes(response.into_body(), MAX_REFUSAL).await.unwrap_or_default();
+    ApiError::new(status, String::from_utf8_lossy(&text)).into_response()
+}
+
 async fn unknown_route() -> ApiError {
     ApiError::new(StatusCode::NOT_FOUND, "no matching operation was found")
 }
@@ -150,13 +167,18 @@ async fn create_v2(State(platform): Shared, Extension(host): Extension<Host>, bo
 
 async fn create_sandbox(platform: Arc<Platform>, host: Host, body: Bytes, family: Family) -> Reply {
     let mut source = None;
-    let wish = create::parse(&body, family, |name| {
+    let mut wish = create::parse(&body, family, |name| {
         template::find(name).or_else(|| {
             source = platform.snapshots.find(name);
             source.as_ref().map(|kept| kept.snapshot.template.clone())
         })
     })?;
     create::can_be_kept(&platform, wish.network.online)?;
+    if let Some(kept) = &source {
+        for (name, value) in &kept.snapshot.env_vars {
+            wish.env_vars.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+    }
     let sandbox = platform.create(wish, source).await?;
     Ok((StatusCode::CREATED, Json(view::session(&platform, &host, &sandbox))).into_response())
 }

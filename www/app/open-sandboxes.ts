@@ -1,0 +1,191 @@
+/** The sandboxes that this page has opened, and what is done with a sandbox as a whole. */
+
+import { type ConnectionOptions, Sandbox, SandboxError, type SandboxInfo } from "agent-sandbox-web";
+import { isGone } from "../elements/describe-error.js";
+import type { Known } from "./status.js";
+
+// `connect` makes a sandbox live at least this long and never shortens its life. Looking at a sandbox must not extend it, so the page
+// asks for next to nothing.
+const LOOKING_MS = 1000;
+/** A paused sandbox has no life left to keep: whoever resumes it wants to use it. */
+export const RESUMED_MS = 5 * 60_000;
+/** The longest life from now that platforms take, in ms. */
+const LONGEST_MS = 24 * 3_600_000;
+
+/** A sandbox that this page has opened. */
+export interface Opened extends Known {
+  readonly id: string;
+  sandbox?: Sandbox;
+  /** Why it could not be opened. */
+  error?: unknown;
+  paused?: boolean;
+  ended?: boolean;
+  doing?: NonNullable<Known["doing"]>;
+}
+
+/** Those that are open, and the one that is shown. */
+export class OpenSandboxes {
+  /** In the order they were opened. */
+  list: readonly Opened[] = [];
+  current: Opened | undefined;
+  private connection: ConnectionOptions = {};
+
+  /**
+   * @param changed called whenever something has changed
+   * @param key where the ids are remembered in the session's storage
+   */
+  constructor(
+    private readonly changed: () => void,
+    private readonly key: string,
+  ) {}
+
+  /** Uses another platform or another key of it. What is open on another platform must have been left before. */
+  connectBy(connection: ConnectionOptions): void {
+    this.connection = connection;
+  }
+
+  /** Opens again what was shown before the page was loaded anew. */
+  restore(): void {
+    const current = sessionStorage.getItem(this.key);
+    if (current !== null && !this.current) void this.open(current);
+  }
+
+  /** Shows a sandbox, opening it first when it is not. */
+  async open(id: string): Promise<void> {
+    const known = this.find(id);
+    const opened = known ?? { id };
+    this.show(opened);
+    if (!known) await this.connect(opened);
+  }
+
+  /** Shows a sandbox that was just made. */
+  add(sandbox: Sandbox): void {
+    this.show({ id: sandbox.sandboxId, sandbox });
+  }
+
+  /** The open sandbox of that id. */
+  find(id: string): Opened | undefined {
+    return this.list.find((opened) => opened.id === id);
+  }
+
+  /** Connects to a sandbox unless it is paused: resuming it is for the person to decide. */
+  async connect(opened: Opened): Promise<void> {
+    this.change(opened, { error: undefined, doing: "starting" });
+    try {
+      const { status } = await Sandbox.getInfo(opened.id, this.connection);
+      if (status === "paused") this.change(opened, { paused: true });
+      else {
+        const sandbox = await Sandbox.connect(opened.id, { ...this.connection, timeoutMs: LOOKING_MS });
+        this.change(opened, { sandbox, paused: false });
+      }
+    } catch (error) {
+      this.change(opened, isGone(error) ? { ended: true, paused: false } : { error });
+    } finally {
+      this.settle(opened);
+    }
+  }
+
+  /** Goes on with a paused sandbox. */
+  async resume(opened: Opened): Promise<void> {
+    this.change(opened, { error: undefined, doing: "resuming" });
+    try {
+      const sandbox = opened.sandbox
+        ? await opened.sandbox.resume({ timeoutMs: RESUMED_MS })
+        : await Sandbox.connect(opened.id, { ...this.connection, timeoutMs: RESUMED_MS });
+      this.change(opened, { sandbox, paused: false });
+    } catch (error) {
+      if (!isGone(error)) throw error;
+      this.change(opened, { ended: true, paused: false });
+    } finally {
+      this.settle(opened);
+    }
+  }
+
+  /** Pauses a sandbox. */
+  async pause(opened: Opened): Promise<void> {
+    this.change(opened, { doing: "pausing" });
+    try {
+      await Sandbox.pause(opened.id, this.connection);
+      this.change(opened, { paused: true });
+    } finally {
+      this.settle(opened);
+    }
+  }
+
+  /** Makes copies and shows the first. Those that could not be made are thrown as one error. */
+  async fork(id: string, count: number): Promise<void> {
+    const made = await Sandbox.fork(id, { ...this.connection, count });
+    const [first, ...others] = made.filter((one): one is Sandbox => !(one instanceof SandboxError));
+    for (const sandbox of others) this.list = [...this.list, { id: sandbox.sandboxId, sandbox }];
+    if (first) this.add(first);
+    const failed = made.find((one) => one instanceof SandboxError);
+    if (failed) throw failed;
+  }
+
+  /** Lets a sandbox live longer. */
+  async extend(id: string, ms: number): Promise<void> {
+    const { endAt } = await Sandbox.getInfo(id, this.connection);
+    const left = Math.max(0, (endAt?.getTime() ?? 0) - Date.now());
+    await Sandbox.setTimeout(id, Math.min(left + ms, LONGEST_MS), this.connection);
+  }
+
+  /** Ends a sandbox. */
+  async kill(id: string): Promise<void> {
+    await Sandbox.kill(id, this.connection);
+    const opened = this.find(id);
+    if (opened) this.change(opened, { ended: true, paused: false });
+  }
+
+  /** Closes what is shown of a sandbox, which goes on. */
+  leave(opened: Opened): void {
+    this.list = this.list.filter((other) => other !== opened);
+    void opened.sandbox?.close();
+    if (this.current === opened) this.current = undefined;
+    this.remember();
+    this.changed();
+  }
+
+  /** Closes everything, as before another platform is used. */
+  leaveAll(): void {
+    for (const opened of this.list) void opened.sandbox?.close();
+    this.list = [];
+    this.current = undefined;
+    this.changed();
+  }
+
+  /** Takes in what the platform says now: what is not in its list has ended, and others may have paused or resumed a sandbox. */
+  listed(infos: readonly SandboxInfo[]): void {
+    for (const opened of this.list) {
+      const info = infos.find(({ sandboxId }) => sandboxId === opened.id);
+      if (opened.doing) continue;
+      if (info) opened.paused = info.status === "paused";
+      else if (opened.sandbox || opened.paused) Object.assign(opened, { ended: true, paused: false });
+      // Somebody has resumed it while it stood here as paused.
+      if (info?.status === "running" && !opened.sandbox && opened.error === undefined) void this.connect(opened);
+    }
+    this.changed();
+  }
+
+  private show(opened: Opened): void {
+    if (!this.list.includes(opened)) this.list = [...this.list, opened];
+    this.current = opened;
+    this.remember();
+    this.changed();
+  }
+
+  private change(opened: Opened, change: Partial<Opened>): void {
+    Object.assign(opened, change);
+    this.changed();
+  }
+
+  private settle(opened: Opened): void {
+    delete opened.doing;
+    this.changed();
+  }
+
+  private remember(): void {
+    const { current } = this;
+    if (current) sessionStorage.setItem(this.key, current.id);
+    else sessionStorage.removeItem(this.key);
+  }
+}

@@ -1,0 +1,94 @@
+import { css } from "lit";
+
+/** The look of `<console-workspace>`. */
+export const workspaceStyles = css`
+  :host {
+    position: relative;
+    display: flex;
+    flex: 1;
+    min-height: 0;
+  }
+  main {
+    display: grid;
+    flex: 1;
+    grid-template-columns: 292px minmax(0, 1fr);
+    grid-template-rows: minmax(0, 1fr);
+    min-height: 0;
+  }
+  console-sandboxes {
+    border-inline-end: 1px solid var(--sb-border);
+  }
+  .work {
+    display: flex;
+    flex-direction: column;
+    min-width: 0;
+    min-height: 0;
+  }
+  .work > sandbox-console {
+    flex: 1;
+  }
+  .panel {
+    flex: none;
+    padding: 12px;
+  }
+  .middle {
+    flex: 1;
+    min-height: 0;
+  }
+  .paused {
+    display: flex;
+    flex: none;
+    flex-wrap: wrap;
+    align-items: center;
+    gap: 6px 12px;
+    padding: 7px 14px;
+    border-bottom: 1px solid var(--sb-border);
+    background: var(--sb-warn-bg);
+  }
+  .paused span:first-child {
+    flex: 1;
+    min-width: 20ch;
+  }
+  .notice {
+    position: absolute;
+    z-index: 5;
+    inset: auto auto 12px 12px;
+    display: flex;
+    align-items: center;
+    gap: 10px;
+    width: 268px;
+    padding: 7px 8px 7px 14px;
+    border: 1px solid var(--sb-border-strong);
+    border-radius: 8px;
+    background: var(--sb-raised);
+    box-shadow: var(--sb-shadow);
+    overflow-wrap: anywhere;
+  }
+  .notice span {
+    flex: 1;
+    min-width: 0;
+  }
+  .starting {
+    display: flex;
+    align-items: center;
+    justify-content: center;
+    gap: 8px;
+    color: var(--sb-muted);
+  }
+  @media (max-width: 760px) {
+    .notice {
+      width: auto;
+      inset-inline-end: 12px;
+    }
+    main {
+      grid-template-columns: minmax(0, 1fr);
+    }
+    main.listing > .work,
+    main.working > console-sandboxes {
+      display: none;
+    }
+    console-sandboxes {
+      border: 0;
+    }
+  }
+`;

@@ -1,0 +1,302 @@
+import { type ConnectionOptions, Sandbox, type SandboxInfo } from "agent-sandbox-web";
+import { html, LitElement, nothing, type PropertyValues } from "lit";
+import { customElement, property, query, state } from "lit/decorators.js";
+import { repeat } from "lit/directives/repeat.js";
+import { ExplainedError } from "../elements/describe-error.js";
+import { icon } from "../elements/icons.js";
+import { plainName } from "../elements/names.js";
+import { confirm, prompt } from "../elements/sandbox-dialog.js";
+import { base, emptyState } from "../elements/styles.js";
+import type { ConsoleNewSandbox } from "./new-sandbox.js";
+import { type Opened, OpenSandboxes } from "./open-sandboxes.js";
+import type { SandboxAction } from "./sandbox-actions.js";
+import type { SandboxStore } from "./sandbox-store.js";
+import type { ConsoleSnapshots } from "./snapshots.js";
+import { workspaceStyles } from "./workspace-styles.js";
+import "../elements/sandbox-error.js";
+import "./new-sandbox.js";
+import "./sandbox-bar.js";
+import "./sandbox-list.js";
+import "./snapshots.js";
+
+const CURRENT = "agent-sandbox-console.sandbox";
+const NOTEBOOK = "agent-sandbox-console.notebook";
+const MINUTE_MS = 60_000;
+const MOST_FORKS = 10;
+
+/** The sandboxes of a platform: the list of them, and those that are open. */
+@customElement("console-workspace")
+export class ConsoleWorkspace extends LitElement {
+  static override styles = [base, emptyState, workspaceStyles];
+
+  /** The platform. */
+  @property({ attribute: false }) connection: ConnectionOptions = {};
+  /** What reads its sandboxes. */
+  @property({ attribute: false }) store: SandboxStore | undefined;
+  /** Its sandboxes as read last. */
+  @property({ attribute: false }) sandboxes: readonly SandboxInfo[] | undefined;
+  /** Whether it does not answer: what is known of it may be old. */
+  @property({ type: Boolean }) unreachable = false;
+  /** See `frame-url` of `<sandbox-notebook>`. */
+  @property({ attribute: "results-url" }) resultsUrl = "";
+  @state() private listing = true;
+  @state() private failure: { doing: string; error: unknown } | undefined;
+  /** What was done last, in words, until it is read. */
+  @state() private notice = "";
+  /** Whether the code to work in a sandbox is there. */
+  @state() private loaded = false;
+  @query("console-new-sandbox") private dialog!: ConsoleNewSandbox;
+  @query("console-snapshots") private snapshots!: ConsoleSnapshots;
+  private readonly open = new OpenSandboxes(() => this.requestUpdate(), CURRENT);
+
+  protected override willUpdate(changed: PropertyValues<this>) {
+    if (changed.has("connection")) {
+      this.open.connectBy(this.connection);
+      this.open.restore();
+      this.listing = !this.open.current;
+    }
+    if (changed.has("sandboxes") && this.sandboxes && !this.unreachable) this.open.listed(this.sandboxes);
+    if (this.open.current && !this.loaded) void this.load();
+  }
+
+  override render() {
+    const { open } = this;
+    const { current } = open;
+    return html`
+      <main class=${this.listing || !current ? "listing" : "working"}>
+        <console-sandboxes .sandboxes=${this.sandboxes} .current=${current?.id ?? ""} ?unreachable=${this.unreachable}
+          @new-sandbox=${() => this.dialog.open()} @show-snapshots=${() => this.snapshots.open()}
+          @open-sandbox=${(event: CustomEvent<string>) => this.show(event.detail)}
+          @kill-sandbox=${(event: CustomEvent<string>) => this.act("kill", event.detail)}></console-sandboxes>
+        <div class="work">
+          ${
+            this.failure
+              ? html`<div class="panel"><sandbox-error dismissible .error=${this.failure.error} doing=${this.failure.doing}
+                  @dismiss=${() => this.fail()}></sandbox-error></div>`
+              : nothing
+          }
+          ${current ? this.renderCurrent(current) : this.renderNothingOpen()}
+          ${
+            this.loaded
+              ? repeat(
+                  open.list.filter(({ sandbox }) => sandbox),
+                  ({ id }) => id,
+                  (opened) => this.renderConsole(opened),
+                )
+              : nothing
+          }
+        </div>
+      </main>
+      <div class="notice" ?hidden=${this.notice === ""}>
+        <span role="status">${this.notice}</span>
+        <button class="icon-button" aria-label="Dismiss" @click=${() => this.say("")}>${icon("close")}</button>
+      </div>
+      <console-new-sandbox .connection=${this.connection} @sandbox-created=${this.created}></console-new-sandbox>
+      <console-snapshots .connection=${this.connection}
+        @use-snapshot=${(event: CustomEvent<string>) => this.dialog.open(event.detail)}></console-snapshots>
+    `;
+  }
+
+  private renderConsole(opened: Opened) {
+    return html`<sandbox-console data-sandbox=${opened.id} .sandbox=${opened.sandbox} ?ended=${opened.ended} ?paused=${opened.paused}
+      ?hidden=${opened !== this.open.current} frame-url=${this.resultsUrl} storage-key=${NOTEBOOK}
+      @need-template=${(event: CustomEvent<string>) => this.dialog.open(event.detail)}></sandbox-console>`;
+  }
+
+  private renderNothingOpen() {
+    return html`<div class="middle"><div class="empty">
+      ${icon("terminal")}
+      <h2>No sandbox is open</h2>
+      <p>Choose one on the left, or start a new one: it takes a moment.</p>
+      <button class="button primary" @click=${() => this.dialog.open()}>${icon("add")}New sandbox</button>
+    </div></div>`;
+  }
+
+  private renderCurrent(current: Opened) {
+    const { unreachable } = this;
+    const { ended, doing, sandbox, error } = current;
+    const known = { ...(ended ? { ended } : {}), ...(doing ? { doing } : {}), unreachable };
+    return html`
+      <console-sandbox-bar .sandboxId=${current.id} .info=${this.infoOf(current.id)} .known=${known} @show-list=${this.showList}
+        @sandbox-action=${(event: CustomEvent<SandboxAction>) => this.act(event.detail, current.id)}></console-sandbox-bar>
+      ${ended ? this.renderEnded(current) : current.paused ? this.renderPaused(current) : nothing}
+      ${
+        error === undefined || ended
+          ? nothing
+          : html`<div class="panel"><sandbox-error .error=${error} doing="Opening the sandbox" retry-label="Try again"
+              @retry=${() => this.open.connect(current)}><button class="button" @click=${() => this.leave(current)}>Close</button></sandbox-error></div>`
+      }
+      ${
+        (sandbox && this.loaded) || error !== undefined || current.paused || ended
+          ? nothing
+          : html`<div class="middle starting" role="status"><span class="spinner"></span>Opening the sandbox</div>`
+      }
+    `;
+  }
+
+  private renderEnded(current: Opened) {
+    const error = new ExplainedError(
+      "This sandbox has ended",
+      "It was killed or its time was over, and its files are gone.",
+      current.sandbox ? "What is still shown below can be read and copied." : "",
+    );
+    return html`<div class="panel"><sandbox-error .error=${error}>
+      <button class="button primary" @click=${() => this.dialog.open()}>Start a new one</button>
+      <button class="button" @click=${() => this.leave(current)}>Close</button>
+    </sandbox-error></div>`;
+  }
+
+  /** With its work below when it was paused while it was open, else alone. */
+  private renderPaused(current: Opened) {
+    const busy = current.doing !== undefined;
+    const button = html`<button class="button primary" ?disabled=${busy} @click=${() => this.act("resume", current.id)}>
+      ${busy ? html`<span class="spinner"></span>` : icon("run")}Resume
+    </button>`;
+    if (current.sandbox) {
+      return html`<div class="paused" role="status">
+        <span><b>This sandbox is paused.</b> What runs in it stands still. Resuming gives it five minutes at first.</span>${button}
+      </div>`;
+    }
+    return html`<div class="middle"><div class="empty" role="status">
+      ${icon("pause")}
+      <h2>This sandbox is paused</h2>
+      <p>Its files are kept. Resuming it starts its life again, for five minutes at first.</p>
+      ${button}
+    </div></div>`;
+  }
+
+  private async load(): Promise<void> {
+    await import("../elements/sandbox-console.js");
+    this.loaded = true;
+  }
+
+  private show(id: string) {
+    this.listing = false;
+    this.failure = undefined;
+    void this.open.open(id);
+  }
+
+  private created(event: CustomEvent<Sandbox>) {
+    this.listing = false;
+    this.failure = undefined;
+    this.open.add(event.detail);
+    void this.store?.refresh();
+  }
+
+  private leave(opened: Opened) {
+    this.open.leave(opened);
+    this.listing = true;
+  }
+
+  private showList() {
+    this.listing = true;
+  }
+
+  /** Does something with a sandbox as a whole, after asking where that is due. */
+  private async act(action: SandboxAction, id: string): Promise<void> {
+    const { open } = this;
+    const opened = open.find(id) ?? { id };
+    switch (action) {
+      case "extend":
+      case "extend-hour":
+        return this.attempt("Extending the sandbox", () => open.extend(id, (action === "extend" ? 15 : 60) * MINUTE_MS));
+      case "pause":
+        return this.attempt("Pausing the sandbox", () => open.pause(opened));
+      case "resume":
+        return this.attempt("Resuming the sandbox", () => open.resume(opened));
+      case "fork":
+        return this.fork(id);
+      case "snapshot":
+        return this.keep(id);
+      case "copy-id":
+        await navigator.clipboard.writeText(id);
+        return this.say("The id is copied.");
+      case "kill":
+        return this.kill(id);
+    }
+  }
+
+  private async fork(id: string): Promise<void> {
+    const answer = await prompt({
+      title: "Fork this sandbox",
+      text: "Copies go on from its files as they are now. Whether processes are copied too is up to the platform.",
+      detail: id,
+      input: {
+        label: "How many copies",
+        value: "1",
+        problem: (text) =>
+          /^\d+$/.test(text) && +text >= 1 && +text <= MOST_FORKS ? undefined : `A number from 1 to ${MOST_FORKS}.`,
+      },
+      action: "Fork",
+    });
+    if (answer === undefined) return;
+    const count = Number(answer);
+    this.say(`Making ${count === 1 ? "a copy" : `${count} copies`}…`);
+    await this.attempt(
+      "Forking the sandbox",
+      () => this.open.fork(id, count),
+      count === 1 ? "The copy is open." : `${count} copies are open.`,
+    );
+  }
+
+  private async keep(id: string): Promise<void> {
+    const name = await prompt({
+      title: "Keep a snapshot",
+      text: "Other sandboxes can be started from it later, also when this one is gone.",
+      detail: id,
+      input: { label: "Name (may be left out)" },
+      action: "Keep",
+    });
+    if (name === undefined) return;
+    this.say("Keeping a snapshot…");
+    const options = { ...this.connection, ...(name.trim() ? { name: name.trim() } : {}) };
+    await this.attempt(
+      "Keeping a snapshot",
+      () => Sandbox.createSnapshot(id, options),
+      ({ snapshotId }) => `The snapshot ${snapshotId} is kept. “Snapshots” above the list has it.`,
+    );
+  }
+
+  private async kill(id: string): Promise<void> {
+    const labels = Object.entries(this.infoOf(id)?.metadata ?? {}).map(([key, value]) => plainName(`${key}: ${value}`));
+    const agreed = await confirm({
+      title: "Kill this sandbox?",
+      text: "Everything that runs in it ends and its files are gone. This cannot be undone.",
+      detail: [id, ...labels].join(" · "),
+      action: "Kill",
+      danger: true,
+    });
+    if (agreed) await this.attempt("Killing the sandbox", () => this.open.kill(id));
+  }
+
+  /** Does it, and shows why it could not be done. `done` is said when it is. */
+  private async attempt<T>(doing: string, act: () => Promise<T>, done: string | ((result: T) => string) = ""): Promise<void> {
+    this.failure = undefined;
+    try {
+      const result = await act();
+      this.say(typeof done === "string" ? done : done(result));
+    } catch (error) {
+      this.say("");
+      this.failure = { doing, error };
+    }
+    await this.store?.refresh();
+  }
+
+  private say(notice: string) {
+    this.notice = notice;
+  }
+
+  private fail() {
+    this.failure = undefined;
+  }
+
+  private infoOf(id: string): SandboxInfo | undefined {
+    return this.sandboxes?.find((info) => info.sandboxId === id);
+  }
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "console-workspace": ConsoleWorkspace;
+  }
+}

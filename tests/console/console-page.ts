@@ -139,7 +139,11 @@ export class ConsolePage {
     else await this.click(tab);
     await this.page.waitForFunction(
       (number) =>
-        (window.deepQuery(`sandbox-terminal[data-id="${number}"]`, "")[0] as { phase?: string } | undefined)?.phase === "open",
+        (
+          window.deepQuery(`sandbox-terminal-group[data-id="${number}"] >>> sandbox-terminal`, "")[0] as
+            | { phase?: string }
+            | undefined
+        )?.phase === "open",
       this.waiting,
       number,
     );

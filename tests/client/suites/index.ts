@@ -7,6 +7,7 @@ import { files } from "./files.ts";
 import { givenUp } from "./given-up.ts";
 import { interpreter } from "./interpreter.ts";
 import { lifecycle } from "./lifecycle.ts";
+import { misuse } from "./misuse.ts";
 import { options } from "./options.ts";
 import { page } from "./page.ts";
 import { reattach } from "./reattach.ts";
@@ -26,6 +27,7 @@ export const suites: Suite[] = [
   control,
   time,
   givenUp,
+  misuse,
   page,
   terminal,
   reattach,

@@ -4,6 +4,7 @@
 // the module, and the calls at the control plane, which are one method of the module, get their names here.
 import {
   bindFiles,
+  bindMembers,
   bindServer,
   bindTerminals,
   CONNECTION,
@@ -14,11 +15,16 @@ import {
   Files,
   guardClass,
   HANDOFF,
+  leadTo,
   Network,
+  Paginator,
+  ProcessHandle,
   Pty,
   PtyConnection,
+  place,
   Sandbox,
   ServerCore,
+  Source,
   TerminalSession,
 } from "./agent_sandbox_web.js";
 import { init, setDefaultSource } from "./loading.js";
@@ -41,44 +47,62 @@ export const SandboxStatus = {
 export default setDefaultSource;
 
 // Here and not beside the classes: bundlers leave a file out that only passes exports on.
+bindMembers({
+  Code,
+  Commands,
+  Files,
+  Network,
+  Paginator,
+  ProcessHandle,
+  Pty,
+  PtyConnection,
+  Sandbox,
+  ServerCore,
+  Source,
+  TerminalSession,
+});
 bindFiles(Files);
 bindServer(init, ServerCore);
 bindTerminals(TerminalSession, PtyConnection);
 
 type Method = (...args: unknown[]) => unknown;
 
-const statics = Sandbox as unknown as Record<string, Method>;
-const methods = Sandbox.prototype as unknown as Record<string, Method>;
+/** What a sandbox has for this file alone: its calls at the control plane by their names, and pages of its snapshots. */
+const { __make: make, __snapshots: snapshots } = Sandbox.prototype as unknown as { __make: Method; __snapshots: Method };
 
-/** Takes a member of the module's class away: the package has it under other names. */
-function taken(of: Record<string, Method>, name: string): Method {
-  const method = of[name] as Method;
-  delete of[name];
-  return method;
+/** What a call gives once the module is loaded. Its error leads to whoever is calling now. */
+async function loaded(call: () => unknown): Promise<unknown> {
+  const here = place();
+  try {
+    await init();
+    return await call();
+  } catch (error) {
+    leadTo(error, here);
+    throw error;
+  }
 }
 
-const callById = taken(statics, "callById");
-const callHere = taken(methods, "call");
-const list = taken(statics, "list");
-const listSnapshots = taken(statics, "listSnapshots");
-const snapshotsHere = taken(methods, "snapshots");
+/** A static member of the module's class, by its number there. */
+const fixed =
+  (member: number): Method =>
+  (...args) =>
+    (Sandbox as unknown as { __static(member: number, args: unknown[]): unknown }).__static(member, args);
 
-/** What makes sandboxes: the names of the first two arguments' options, where they are objects. */
+/** What makes sandboxes, in the order of their numbers: the names of the first two arguments' options, where they are objects. */
 const MAKERS: [name: string, first: string, second: string][] = [
   ["create", CREATION, CREATION],
   ["connect", "", `${CONNECTION}timeoutMs`],
   ["attach", HANDOFF, CONNECTION],
 ];
 
-for (const [name, first, second] of MAKERS) {
-  const method = statics[name] as Method;
+for (const [member, [name, first, second]] of MAKERS.entries()) {
   define(name, async (...args) => {
     checkOptions(args[0], first);
     checkOptions(args[1], second);
-    await init();
-    return method.apply(Sandbox, args);
+    return loaded(() => fixed(member)(...args));
   });
 }
+const callById = fixed(3);
 
 /**
  * Calls about a sandbox: whether an argument stands in front of the options, where the call is (1 by id, 2 at a sandbox), and the names of
@@ -110,8 +134,7 @@ for (const [name, hasArgument, where, names = ""] of CALLS) {
   if (where & 1) {
     define(name, async (id, ...args) => {
       const [argument, options] = split(args, CONNECTION + names);
-      await init();
-      return callById.call(Sandbox, name, id, argument, options);
+      return loaded(() => callById(name, id, argument, options));
     });
   }
   if (where & 2) {
@@ -120,14 +143,14 @@ for (const [name, hasArgument, where, names = ""] of CALLS) {
       name,
       async function (this: unknown, ...args) {
         const [argument, options] = split(args, names);
-        const answer = await callHere.call(this, name, argument, options);
+        const answer = await make.call(this, name, argument, options);
         return isResumption ? this : answer;
       },
       Sandbox.prototype,
     );
   }
 }
-define("killById", statics.kill as Method);
+define("killById", (Sandbox as unknown as Record<string, Method>).kill as Method);
 
 /** Pages whose first one loads the module. */
 const paginated = (Pages: typeof SandboxPaginator | typeof SnapshotPaginator, open: Method, names: string) =>
@@ -140,9 +163,9 @@ const paginated = (Pages: typeof SandboxPaginator | typeof SnapshotPaginator, op
     return new Pages(opened as never, options as never);
   };
 const PAGES = "limit nextToken ";
-define("list", paginated(SandboxPaginator, list, `${CONNECTION}${PAGES}status metadata offset`));
-define("listSnapshots", paginated(SnapshotPaginator, listSnapshots, `${CONNECTION}${PAGES}sandboxId name`));
-define("listSnapshots", paginated(SnapshotPaginator, snapshotsHere, `${PAGES}name`), Sandbox.prototype);
+define("list", paginated(SandboxPaginator, fixed(4), `${CONNECTION}${PAGES}status metadata offset`));
+define("listSnapshots", paginated(SnapshotPaginator, fixed(5), `${CONNECTION}${PAGES}sandboxId name`));
+define("listSnapshots", paginated(SnapshotPaginator, snapshots, `${PAGES}name`), Sandbox.prototype);
 
 /** Methods of a sandbox that are those of one of its parts, there by another name if one stands here. */
 const FORWARDED: [string, "code" | "files" | "network", string?][] = [

@@ -46,7 +46,7 @@ export class ServerClient {
     this.#origin = origin instanceof Origin ? origin : undefined;
     this.#link = new Link((Core) => {
       const args = [base.plain, base.query, pty?.plain, pty?.query ?? "", given];
-      return this.#origin ? this.#origin.open(args) : new Core(...args);
+      return this.#origin ? this.#origin.open(args) : new Core(args);
     });
     const link = this.#link;
     this.#groups = {
@@ -187,7 +187,7 @@ function ptyParts(given, base) {
 
 /** A client of a sandbox's server. */
 export function serverOf(origin, url, ptyUrl, options) {
-  return new ServerClient(url, fields(options, { ptyUrl }), new Origin((args) => origin.open(...args)));
+  return new ServerClient(url, fields(options, { ptyUrl }), new Origin((args) => origin.open(args)));
 }
 
 /** A line of a server's log without the values that a caller gave and nobody else should see: of the token, of variables, of tokens in a policy. */

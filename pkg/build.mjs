@@ -38,7 +38,11 @@ for (const name of sources) {
 
 writeDeclarations();
 copyFileSync(here("src/relay/types.d.ts"), here("dist/relay/index.d.ts"));
-writeFileSync(here("dist/agent_sandbox_web_bg.wasm.d.ts"), "declare const module: WebAssembly.Module;\nexport default module;\n");
+writeFileSync(
+  here("dist/agent_sandbox_web_bg.wasm.d.ts"),
+  '/// <reference path="./globals.d.ts" />\ndeclare const module: WebAssembly.Module;\nexport default module;\n',
+);
+copyFileSync(here("../LICENSE"), here("LICENSE"));
 
 function fail(diagnostic) {
   throw new Error(ts.flattenDiagnosticMessageText(diagnostic.messageText, "\n"));

@@ -2,7 +2,7 @@
  * A relay: the server's side of pages that use sandboxes without an API key. It runs in Cloudflare Workers, Deno, Bun, Node and in routes
  * of frameworks that hand over a `Request`.
  */
-import type { ConnectionOptions } from "agent-sandbox-web";
+import type { ConnectionOptions, Fetch } from "agent-sandbox-web";
 
 /** What a signed-in user may do, named as the client's own calls. `ports` is the way to ports of a sandbox through the relay. */
 export type RelayRight =
@@ -79,9 +79,11 @@ export type RelayRefusal =
 
 /** One request, for a log. It holds no id, no query and no secret. */
 export interface RelayLogEntry {
+  /** The HTTP method. */
   method: string;
   /** Which call it was, with placeholders: `/sandboxes/:id/connect`, `/s/:id/:port`. */
   route: string;
+  /** The answer's HTTP status. */
   status: number;
   /** Until the answer began, in ms. */
   ms: number;
@@ -126,13 +128,16 @@ export interface RelayOptions
   /** Hears what failed inside, such as an exception of `authorize`. Pages are told nothing but that something did. */
   onError?: ((error: unknown) => void) | undefined;
   /** An implementation of `fetch` to use instead of the global one. It must not follow redirects when told so. */
-  fetch?: typeof globalThis.fetch | undefined;
+  fetch?: Fetch | undefined;
 }
 
 /** Bun's handlers of WebSockets, for `Bun.serve({ websocket: relay.websocket })`. */
 export interface RelayWebSocketHandlers {
+  /** A page has connected. */
   open(socket: object): void;
+  /** A page has sent something. */
   message(socket: object, data: string | Uint8Array): void;
+  /** A page has left. */
   close(socket: object, code: number, reason: string): void;
 }
 
@@ -145,9 +150,9 @@ export interface Relay {
   fetch(request: Request, server?: unknown): Promise<Response>;
   /** For Bun. */
   readonly websocket: RelayWebSocketHandlers;
-  /** For Node: `http.createServer(relay.listener)`. Elsewhere it throws {@link CapabilityNotSupportedError}. */
+  /** For Node: `http.createServer(relay.listener)`. Elsewhere it throws `CapabilityNotSupportedError` (E3004). */
   listener(request: object, response: object): Promise<void>;
-  /** For Node: `server.on("upgrade", relay.upgrade)`. Elsewhere it throws {@link CapabilityNotSupportedError}. */
+  /** For Node: `server.on("upgrade", relay.upgrade)`. Elsewhere it throws `CapabilityNotSupportedError` (E3004). */
   upgrade(request: object, socket: object, head: Uint8Array): Promise<void>;
 }
 

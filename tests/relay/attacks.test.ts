@@ -544,7 +544,9 @@ test("a route that is handed no WebSocket refuses it by name, and pages are told
   expect(await opened.json()).toMatchObject({ webSockets: false });
   // Next says that it is Next.
   await using next = await relayUnderTest();
-  const told = async () => ((await (await next.ask("POST", "/sandboxes/ialice/session", { headers: RELAY })).json()) as { webSockets: boolean }).webSockets;
+  const told = async () =>
+    ((await (await next.ask("POST", "/sandboxes/ialice/session", { headers: RELAY })).json()) as { webSockets: boolean })
+      .webSockets;
   expect(await told()).toBe(true);
   vi.stubEnv("NEXT_RUNTIME", "nodejs");
   onTestFinished(() => void vi.unstubAllEnvs());

@@ -47,7 +47,8 @@ function category(name, line) {
 function plugin(app) {
   app.converter.on(Converter.EVENT_CREATE_DECLARATION, (context, reflection) => {
     // TypeDoc names a module after its file.
-    if (reflection.kindOf(ReflectionKind.Module)) reflection.name = reflection.name.endsWith("index") ? REFERENCE : "Reference: relay";
+    if (reflection.kindOf(ReflectionKind.Module))
+      reflection.name = reflection.name.includes("relay") ? "Reference: relay" : REFERENCE;
     if (!reflection.parent?.kindOf(ReflectionKind.Module) || reflection.parent.name !== REFERENCE) return;
     const [declaration] = context.getSymbolFromReflection(reflection)?.declarations ?? [];
     if (!declaration) return;

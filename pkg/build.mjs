@@ -1,5 +1,5 @@
 // Makes the package's entries and types in dist, beside the glue and the .wasm, which `cargo xtask build wasm` must have put there.
-import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { writeDeclarations } from "./declarations.mjs";
@@ -15,10 +15,13 @@ const { options } = ts.getParsedCommandLineOfConfigFile(
   {},
   { ...ts.sys, onUnRecoverableConfigFileDiagnostic: fail },
 );
-const sources = readdirSync(here("src"), { withFileTypes: true }).filter(
-  (entry) => entry.isFile() && !entry.name.endsWith(".d.ts"),
+mkdirSync(here("dist/relay"), { recursive: true });
+const sources = ["", "relay/"].flatMap((folder) =>
+  readdirSync(here(`src/${folder}`), { withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.endsWith(".d.ts"))
+    .map((entry) => folder + entry.name),
 );
-for (const { name } of sources) {
+for (const name of sources) {
   const [from, to] = [here(`src/${name}`), here(`dist/${name.replace(/\.ts$/, ".js")}`)];
   if (!name.endsWith(".ts")) {
     copyFileSync(from, to);
@@ -34,7 +37,12 @@ for (const { name } of sources) {
 }
 
 writeDeclarations();
-writeFileSync(here("dist/agent_sandbox_web_bg.wasm.d.ts"), "declare const module: WebAssembly.Module;\nexport default module;\n");
+copyFileSync(here("src/relay/types.d.ts"), here("dist/relay/index.d.ts"));
+writeFileSync(
+  here("dist/agent_sandbox_web_bg.wasm.d.ts"),
+  '/// <reference path="./globals.d.ts" />\ndeclare const module: WebAssembly.Module;\nexport default module;\n',
+);
+copyFileSync(here("../LICENSE"), here("LICENSE"));
 
 function fail(diagnostic) {
   throw new Error(ts.flattenDiagnosticMessageText(diagnostic.messageText, "\n"));

@@ -4,12 +4,13 @@ use crate::error::{Fault, Result, Thrown, invalid};
 use crate::options::{CallOptions, Options, REQUEST_TIMEOUT, set_text};
 use crate::protocol::control::Clouds;
 use crate::protocol::failure::Class;
-use crate::protocol::routing::{host, split_at, url};
+use crate::protocol::interpreter::INTERPRETER_PORT;
+use crate::protocol::routing::{ENVD_PORT, host, split_at, url};
 use crate::transport::guard::Guard;
 use crate::transport::runtime::{environment, is_browser, proxy_fetch};
 use js_sys::{Function, Object, Promise};
 use std::cell::Cell;
-use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen::prelude::*;
 
 /// How envd streams are encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +60,22 @@ static KNOWN: [Known; 3] = [
     },
 ];
 
+#[wasm_bindgen(module = "/src/js/relay.js")]
+extern "C" {
+    /// A server that has the API key, as a page sees it.
+    pub type Relay;
+    #[wasm_bindgen(constructor, catch)]
+    fn new(url: &str, fetch: &JsValue, headers: &JsValue) -> core::result::Result<Relay, JsValue>;
+    /// Absolute, without a slash at its end.
+    #[wasm_bindgen(method, getter)]
+    fn url(this: &Relay) -> String;
+    #[wasm_bindgen(method, getter)]
+    fn fetch(this: &Relay) -> JsValue;
+    /// The subprotocols of a WebSocket; `undefined` for one that goes elsewhere.
+    #[wasm_bindgen(method)]
+    pub fn protocols(this: &Relay, url: &str, headers: &Object) -> Promise;
+}
+
 /// The API key, or where it comes from.
 enum Key {
     None,
@@ -98,8 +115,10 @@ pub struct Client {
     /// Whether commands fail on a non-zero exit code unless their call says otherwise.
     pub check: bool,
     api_headers: Vec<(String, String)>,
-    /// The caller's own `fetch`, or one through a proxy; `undefined` for the runtime's.
+    /// The caller's own `fetch`, one through a proxy or a relay's; `undefined` for the runtime's.
     pub fetch: JsValue,
+    own_fetch: bool,
+    pub relay: Option<Relay>,
 }
 
 impl Client {
@@ -123,7 +142,9 @@ impl Client {
         };
         // A profile of the caller's own has no environment: its variables are unknown.
         let is_own = profile.is_some();
-        let variable = |at: usize| if is_own { None } else { known.variables[at].and_then(environment) };
+        let relay = options.text("relay")?;
+        // Nor has a client of a relay, which knows everything.
+        let variable = |at: usize| if is_own || relay.is_some() { None } else { known.variables[at].and_then(environment) };
         let profile = profile.unwrap_or_default();
         let name = match profile.text("name")? {
             Some(name) => name,
@@ -141,11 +162,36 @@ impl Client {
             None => profile.text("domain")?.map(checked_domain).transpose()?,
         };
         let debug_api = is_debug.then(|| "http://localhost:3000".to_owned());
-        let own_api = options.text("apiUrl")?.or_else(|| variable(API_URL)).or(profile_api).or(debug_api);
+        let fetch = match (options.function("fetch")?, options.text("proxy")?) {
+            (Some(_), Some(_)) => {
+                return Err(invalid(&["fetch and proxy exclude each other: a fetch of your own finds its own way."]));
+            }
+            (None, Some(proxy)) => Some(proxy_fetch(&checked_proxy(proxy)?)?),
+            (fetch, None) => fetch,
+        };
+        let own_fetch = fetch.is_some();
+        let mut fetch = fetch.into();
+        let relay = match &relay {
+            Some(url) => {
+                for name in ["apiKey", "apiUrl"] {
+                    if !options.get(name)?.is_undefined() {
+                        return Err(invalid(&["relay and ", name, " exclude each other: the relay has the key."]));
+                    }
+                }
+                let relay = Relay::new(url, &fetch, &options.get("apiHeaders")?)
+                    .map_err(|_| invalid(&["relay must be a URL; a path does in pages alone."]))?;
+                fetch = relay.fetch();
+                Some(relay)
+            }
+            None => None,
+        };
+        let relay_url = relay.as_ref().map(Relay::url);
+        let own_api = relay_url.clone().or(options.text("apiUrl")?).or_else(|| variable(API_URL)).or(profile_api).or(debug_api);
         let own_api = own_api.map(|url| checked_url("apiUrl", url)).transpose()?;
         // Another control plane has sandboxes of its own: those of the default domain, and whoever reads their tokens, are somebody else's.
         let domain = match (own_domain, &own_api) {
             (Some(domain), _) => domain,
+            (None, _) if relay.is_some() => String::new(),
             (None, Some(url)) => host(url).strip_prefix("api.").unwrap_or_default().to_owned(),
             // Nobody's keys go to a cloud that the profile does not name.
             (None, None) if is_own => String::new(),
@@ -188,13 +234,6 @@ impl Client {
         if !api_headers.iter().all(|(name, value)| is_header(name, value)) {
             return Err(invalid(&["apiHeaders holds a name or a value that no header can carry."]));
         }
-        let fetch = match (options.function("fetch")?, options.text("proxy")?) {
-            (Some(_), Some(_)) => {
-                return Err(invalid(&["fetch and proxy exclude each other: a fetch of your own finds its own way."]));
-            }
-            (None, Some(proxy)) => Some(proxy_fetch(&checked_proxy(proxy)?)?),
-            (fetch, None) => fetch,
-        };
         let seconds = variable(TIMEOUT).map(|text| JsValue::from_str(&text).unchecked_into_f64()).filter(|seconds| *seconds > 0.0);
         Ok(Self {
             provider,
@@ -217,13 +256,15 @@ impl Client {
             checks_key,
             check: options.boolean("check")?.unwrap_or(false),
             api_headers,
-            fetch: fetch.into(),
+            fetch,
+            own_fetch,
+            relay,
         })
     }
 
     /// Refuses what needs a sandbox's own address when only another control plane's is known.
     pub fn require_sandbox_address(&self) -> Result<()> {
-        if self.sandbox_url.is_none() && self.domain.is_empty() {
+        if self.sandbox_url.is_none() && self.domain.is_empty() && self.relay.is_none() {
             return Err(invalid(&["With this apiUrl, sandboxUrl (or domain) must say where the platform's sandboxes are."]));
         }
         Ok(())
@@ -241,12 +282,12 @@ impl Client {
 
     /// Whether requests are made by the caller's own `fetch`.
     pub fn has_own_fetch(&self) -> bool {
-        !self.fetch.is_undefined()
+        self.own_fetch
     }
 
     /// Whether the control plane can be asked.
     pub fn has_key(&self) -> bool {
-        !matches!(self.key, Key::None)
+        self.relay.is_some() || !matches!(self.key, Key::None)
     }
 
     /// Headers of a control-plane request.
@@ -255,6 +296,7 @@ impl Client {
     /// E1001 without a key or with one of a wrong form; what the key's function throws.
     pub async fn api_headers(&self, guard: &Guard) -> Result<Object> {
         let key = match &self.key {
+            Key::None if self.relay.is_some() => return Ok(self.with_api_headers("x-sandbox-relay", "1")),
             Key::None => return Err(self.no_key()),
             Key::Text(key) => key.clone(),
             Key::Function(function) => {
@@ -289,16 +331,38 @@ impl Client {
                 .suggestion("Copy the whole key from the dashboard, or set validateApiKey to false for a platform with other keys.")
                 .into());
         }
+        Ok(match self.bearer {
+            true => self.with_api_headers("authorization", &["Bearer ", &key].concat()),
+            false => self.with_api_headers("x-api-key", &key),
+        })
+    }
+
+    fn with_api_headers(&self, name: &str, value: &str) -> Object {
         let headers = Object::new();
-        if self.bearer {
-            set_text(&headers, "authorization", &["Bearer ", &key].concat());
-        } else {
-            set_text(&headers, "x-api-key", &key);
-        }
+        set_text(&headers, name, value);
         for (name, value) in &self.api_headers {
             set_text(&headers, name, value);
         }
-        Ok(headers)
+        headers
+    }
+
+    /// Where sandboxes are that nobody gave an address of, with placeholders.
+    pub fn default_sandbox_url(&self) -> String {
+        match &self.relay {
+            Some(_) if self.domain.is_empty() => self.relayed_url(),
+            _ => sandboxes_of(&self.domain),
+        }
+    }
+
+    /// Where the relay passes requests on, with placeholders.
+    fn relayed_url(&self) -> String {
+        [&self.api_url, "/s/{sandboxId}/{port}"].concat()
+    }
+
+    /// Where a port is that is not reached straight, with placeholders: without CORS, or with a token that preflights lack.
+    pub fn relayed(&self, port: u16, is_public: bool) -> Option<String> {
+        let straight = port == ENVD_PORT || port == INTERPRETER_PORT && is_public;
+        (self.relay.is_some() && !straight).then(|| self.relayed_url())
     }
 
     fn no_key(&self) -> Fault {
@@ -319,6 +383,11 @@ impl Client {
     pub fn require(&self, clouds: Clouds, what: &str) -> Result<()> {
         if clouds.has(self.cloud) { Ok(()) } else { Err(unsupported(&self.name, what)) }
     }
+}
+
+/// The hosts of a domain's sandboxes, with placeholders.
+pub fn sandboxes_of(domain: &str) -> String {
+    ["https://{port}-{sandboxId}.", domain].concat()
 }
 
 fn unsupported(provider: &str, what: &str) -> Fault {

@@ -6,7 +6,7 @@ use crate::options::{CallOptions, Options, argument, no_nul, object, set, set_te
 use crate::protocol::control::Clouds;
 use crate::protocol::failure::{Class, Doing};
 use crate::protocol::interpreter::INTERPRETER_PORT;
-use crate::protocol::routing::{self, ENVD_PORT, decimal, encode};
+use crate::protocol::routing::{ENVD_PORT, decimal, encode};
 use crate::protocol::server::endpoints::is_segment;
 use crate::sandbox::health;
 use crate::target::{Target, WHY_TIMEOUT, Work};
@@ -47,7 +47,7 @@ pub struct Code(Rc<Interpreter>);
 impl Code {
     /// `capabilities` are the sandbox's own, which are corrected once it is known whether it has an interpreter.
     pub fn new(target: Rc<Target>, capabilities: Set) -> Self {
-        let url = routing::url(&target.sandbox_url, &target.id, INTERPRETER_PORT);
+        let url = target.port_url(INTERPRETER_PORT);
         Self(Rc::new(Interpreter { target, url, capabilities, interrupted: RefCell::default() }))
     }
 }

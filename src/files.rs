@@ -96,7 +96,7 @@ impl Files {
     /// Whether the caller's own `fetch` makes the requests.
     #[wasm_bindgen(getter, js_name = __ownFetch)]
     pub fn own_fetch(&self) -> bool {
-        self.0.client.has_own_fetch()
+        self.0.client.has_own_fetch() || self.0.is_relayed()
     }
 
     pub fn list(&self, path: JsValue, options: JsValue) -> Promise {

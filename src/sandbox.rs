@@ -12,7 +12,7 @@ use crate::options::{LIFECYCLE_TIMEOUT, Options, argument, lifetime, object, san
 use crate::paginator::Paginator;
 use crate::protocol::control::Clouds;
 use crate::protocol::failure::{Class, Doing};
-use crate::protocol::routing::{self, ENVD_PORT, encode};
+use crate::protocol::routing::{ENVD_PORT, encode};
 use crate::pty::Pty;
 use crate::stream::disposable;
 use crate::target::{Target, control, gone, promise};
@@ -276,7 +276,7 @@ pub async fn health(target: &Target, port: u16, repeatable: bool, limits: &Limit
     let request = Request {
         doing: Doing::Health,
         method: "GET",
-        base: &routing::url(&target.sandbox_url, &target.id, port),
+        base: &target.port_url(port),
         path: "/health",
         query: "",
         headers: target.port_headers(port),

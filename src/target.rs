@@ -1,6 +1,6 @@
 //! One sandbox as its calls see it: where it is, what it is let in with, and why it cannot be reached.
 
-use crate::client::Client;
+use crate::client::{Client, sandboxes_of};
 use crate::error::{Fault, Gateway, Result, Thrown};
 use crate::input::Inputs;
 use crate::options::{CallOptions, Options, set_text};
@@ -40,12 +40,9 @@ pub type Work<T> = Pin<Box<dyn Future<Output = Result<T>>>>;
 pub const WHY_TIMEOUT: f64 = 5_000.0;
 
 impl Target {
-    /// `wire` holds the tokens and the domain that the control plane gave, or a handoff's.
-    pub fn new(client: Rc<Client>, id: String, domain: Option<&str>, tokens: [Option<String>; 3]) -> Self {
-        let sandbox_url = match &client.sandbox_url {
-            Some(url) => url.clone(),
-            None => ["https://{port}-{sandboxId}.", domain.filter(|domain| !domain.is_empty()).unwrap_or(&client.domain)].concat(),
-        };
+    /// `url` and the tokens are what the control plane gave, or a handoff; the client's own URL counts over it.
+    pub fn new(client: Rc<Client>, id: String, url: Option<String>, tokens: [Option<String>; 3]) -> Self {
+        let sandbox_url = client.sandbox_url.clone().or(url).unwrap_or_else(|| client.default_sandbox_url());
         let envd_url = routing::url(&sandbox_url, &id, ENVD_PORT);
         let [envd_token, traffic_token, envd_version] = tokens;
         Self { client, id, sandbox_url, envd_token, traffic_token, envd_version, inputs: Inputs::default(), envd_url }
@@ -54,7 +51,9 @@ impl Target {
     /// A sandbox that a control plane describes.
     pub fn made(client: Rc<Client>, wire: &JsValue, id: String) -> Self {
         let text = |name: &str| get(wire, name).as_string().filter(|text| !text.is_empty());
-        Self::new(client, id, text("domain").as_deref(), [text("envdAccessToken"), text("trafficAccessToken"), text("envdVersion")])
+        let relayed = if client.relay.is_some() { text("sandboxUrl") } else { None };
+        let url = relayed.or_else(|| text("domain").map(|domain| sandboxes_of(&domain)));
+        Self::new(client, id, url, [text("envdAccessToken"), text("trafficAccessToken"), text("envdVersion")])
     }
 
     /// Takes note that the sandbox was asked for without protection. Where that is about its ports, they want no token and no https.
@@ -66,6 +65,21 @@ impl Target {
                 self.envd_url = routing::url(&self.sandbox_url, &self.id, ENVD_PORT);
             }
         }
+    }
+
+    /// Where a port is reached from here, with placeholders.
+    pub fn template(&self, port: u16) -> String {
+        self.client.relayed(port, self.traffic_token.is_none()).unwrap_or_else(|| self.sandbox_url.clone())
+    }
+
+    /// Where a port is reached from here.
+    pub fn port_url(&self, port: u16) -> String {
+        routing::url(&self.template(port), &self.id, port)
+    }
+
+    /// Whether it is the relay that passes on what goes to envd.
+    pub fn is_relayed(&self) -> bool {
+        self.client.relay.is_some() && self.sandbox_url == self.client.default_sandbox_url()
     }
 
     pub fn envd_url(&self) -> &str {
@@ -88,7 +102,7 @@ impl Target {
     /// What a request needs to find the port, when its URL does not say it.
     pub fn routing_headers(&self, port: u16) -> Object {
         let headers = Object::new();
-        if routing::form(&self.sandbox_url) == Form::Headers {
+        if routing::form(&self.template(port)) == Form::Headers {
             let prefix = &self.client.routing_prefix;
             set_text(&headers, &[prefix, "-Sandbox-Id"].concat(), &self.id);
             set_text(&headers, &[prefix, "-Sandbox-Port"].concat(), &decimal(port.into()));

@@ -1,3 +1,6 @@
+/** The runtime's own `fetch`, or one like it. */
+export type Fetch = typeof globalThis extends { fetch: infer F } ? F : (url: string, init?: object) => Promise<Response>;
+
 /** Options that every call takes. */
 export interface CallOptions {
   /** Gives up the call: its promise rejects with the signal's reason, and what the call waited for on the server is cancelled. */
@@ -42,6 +45,12 @@ export interface ConnectionOptions extends CallOptions {
    * ({@link Sandbox.handoff}). In Node, Bun and Deno the provider's environment variable is read when this is absent.
    */
   apiKey?: string | (() => string | Promise<string>) | undefined;
+  /**
+   * The URL of a relay (`agent-sandbox-web/relay`) on your server, which has the API key; in a page a path such as `"/api/sandbox"` does.
+   * It replaces `apiKey` and `apiUrl`, and tells where sandboxes are. What cannot be reached from a page (the SandboxServer, ports that are not
+   * public) goes through it, with session tokens that the client asks for and renews by itself. `apiHeaders` go to it too.
+   */
+  relay?: string | undefined;
   /** The control plane's URL, without user name, password and query. Default: the provider's. */
   apiUrl?: string | undefined;
   /**
@@ -61,7 +70,7 @@ export interface ConnectionOptions extends CallOptions {
   /** Receives a line for every request: method, path without query, status and duration in ms. Never a key or a token. */
   logger?: Logger | undefined;
   /** An implementation of `fetch` to use instead of the global one. */
-  fetch?: typeof globalThis.fetch | undefined;
+  fetch?: Fetch | undefined;
   /**
    * The URL of an HTTP proxy that all requests go through. In Node only, and with the package `undici` installed; elsewhere
    * {@link InvalidArgumentError}.
@@ -554,7 +563,7 @@ export class Sandbox {
   downloadUrl(path: string, options?: FileUrlOptions): string;
   /** A URL that writes a file by POST; signed where the platform accepts it. */
   uploadUrl(path?: string, options?: FileUrlOptions): string;
-  /** Frees the handle. The sandbox goes on. */
+  /** Gives the sandbox up: disposing of this object no longer ends it. It goes on, and the object still answers. */
   close(): Promise<void>;
   /** Ends a sandbox that {@link Sandbox.create} made; closes one that connect or attach gave. */
   [Symbol.asyncDispose](): Promise<void>;
@@ -1134,5 +1143,5 @@ export class ProviderFeatureNotSupportedError extends CapabilityNotSupportedErro
  * @param source a URL, a `Response`, the bytes or a compiled module. Default: the file beside the package's own.
  */
 export function init(
-  source?: string | URL | Request | Response | BufferSource | WebAssembly.Module | Promise<Response>,
+  source?: string | URL | Request | Response | ArrayBuffer | ArrayBufferView | WebAssembly.Module | Promise<Response>,
 ): Promise<void>;

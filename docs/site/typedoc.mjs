@@ -18,6 +18,7 @@ const ORDER = [
   "sandbox-server.md",
   "errors.md",
   "guide/security.md",
+  "guide/relay.md",
   "guide/providers.md",
   "guide/self-hosting.md",
   "guide/from-python.md",
@@ -32,6 +33,9 @@ const GUIDES = [...ORDER, ...others, "../local/README.md"];
 
 const { file, sources } = writeDeclarations();
 
+/** The module of the package itself. */
+const REFERENCE = "Reference";
+
 /** The heading under which the reference lists a name: the declaration file that it comes from. */
 function category(name, line) {
   if (name.endsWith("Error") || name.endsWith("Error_")) return "Errors";
@@ -42,9 +46,10 @@ function category(name, line) {
 
 function plugin(app) {
   app.converter.on(Converter.EVENT_CREATE_DECLARATION, (context, reflection) => {
-    // The only module there is, which TypeDoc names after the file.
-    if (reflection.kindOf(ReflectionKind.Module)) reflection.name = "Reference";
-    if (!reflection.parent?.kindOf(ReflectionKind.Module)) return;
+    // TypeDoc names a module after its file.
+    if (reflection.kindOf(ReflectionKind.Module))
+      reflection.name = reflection.name.includes("relay") ? "Reference: relay" : REFERENCE;
+    if (!reflection.parent?.kindOf(ReflectionKind.Module) || reflection.parent.name !== REFERENCE) return;
     const [declaration] = context.getSymbolFromReflection(reflection)?.declarations ?? [];
     if (!declaration) return;
     const { line } = declaration.getSourceFile().getLineAndCharacterOfPosition(declaration.getStart());
@@ -69,7 +74,7 @@ function plugin(app) {
 export default {
   name: "agent-sandbox-web",
   includeVersion: true,
-  entryPoints: [file],
+  entryPoints: [file, here("../../pkg/src/relay/types.d.ts")],
   tsconfig: here("tsconfig.json"),
   readme: here("index.md"),
   projectDocuments: GUIDES.map((guide) => new URL(guide, DOCS).pathname),

@@ -179,6 +179,13 @@ Object.defineProperty(SandboxError, Symbol.hasInstance, {
   },
 });
 
+/** The error for what the module itself refuses with a text of its own: being called on an object that it did not make. */
+export function refused(text) {
+  if (!text.startsWith("null pointer")) return new Error(text);
+  const suggestion = "Objects come from Sandbox.create, connect and attach, and from what those give.";
+  return makeError("InvalidArgumentError", "This object was not made by the client.", suggestion, {});
+}
+
 /** Builds an error for Rust. An empty suggestion leaves the class's own. */
 export function makeError(className, message, suggestion, details) {
   const error = new classes[className](message, details);

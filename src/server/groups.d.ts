@@ -104,11 +104,7 @@ export class ServerFiles {
   uploadFile(file: Blob, remotePath: string, options?: CallOptions): Promise<{ readonly path: string; readonly size: number }>;
   /** Downloads into a file handle or a stream, or gives a `Blob`. */
   downloadFile(remotePath: string, options?: CallOptions): Promise<Blob>;
-  downloadFile(
-    remotePath: string,
-    target: FileSystemFileHandle | WritableStream<Uint8Array>,
-    options?: CallOptions,
-  ): Promise<number>;
+  downloadFile(remotePath: string, target: DownloadTarget, options?: CallOptions): Promise<number>;
   /** @throws {EndpointNotAvailableError} E9003, always: this server has no such endpoint. Use {@link ServerFiles.upload}. */
   uploadLegacy(path: string, data: string | Uint8Array): Promise<never>;
   /** @throws {EndpointNotAvailableError} E9003, always: this server has no such endpoint. Use {@link ServerFiles.download}. */

@@ -62,7 +62,11 @@ pub async fn attach(server: Rc<Server>, session: String, options: &Options) -> R
     let limits = Limits::start(&options.call(server.timeout)?)?;
     let query = [query.as_str(), if query.is_empty() { "" } else { "&" }, "session_id=", &encode(&session)].concat();
     let url = [url, "/pty?", &query].concat();
-    let connection = Connection::open(&server, session, &url)?;
+    let protocols = match &server.client.relay {
+        Some(relay) => JsFuture::from(limits.guard.race(&relay.protocols(&url, &server.headers(true)))).await?,
+        None => JsValue::UNDEFINED,
+    };
+    let connection = Connection::open(&server, session, &url, &protocols)?;
     // Refusals are close codes after a successful opening, so only the first message tells that the terminal is there.
     while !connection.started.get() && !connection.ended.get() {
         if let Err(error) = JsFuture::from(limits.guard.race(&connection.bell.rung())).await {
@@ -78,7 +82,7 @@ pub async fn attach(server: Rc<Server>, session: String, options: &Options) -> R
 }
 
 impl Connection {
-    fn open(server: &Server, session: String, url: &str) -> Result<Rc<Self>> {
+    fn open(server: &Server, session: String, url: &str, protocols: &JsValue) -> Result<Rc<Self>> {
         let connection = Rc::new(Self {
             session,
             socket: OnceCell::new(),
@@ -106,7 +110,8 @@ impl Connection {
                 let _ = connection.end(connection.reason(code, &said));
             }
         });
-        let socket = Socket::open(&constructor, url, &server.headers(true), server.token.as_deref(), on_text, on_close)?;
+        let (headers, token) = (server.headers(true), server.token.as_deref());
+        let socket = Socket::open(&constructor, url, &headers, token, protocols, on_text, on_close)?;
         let _ = connection.socket.set(socket);
         Ok(connection)
     }

@@ -7,7 +7,7 @@ use crate::options::{CallOptions, Options, port};
 use crate::process::{Output, Piece, Process, kill_later};
 use crate::protocol::failure::Class;
 use crate::protocol::requests::Start;
-use crate::protocol::routing::{decimal, url};
+use crate::protocol::routing::decimal;
 use crate::sandbox::Sandbox;
 use crate::target::{Target, promise};
 use crate::transport::connect::Opening;
@@ -77,7 +77,7 @@ impl ServerOrigin {
 fn client(target: &Rc<Target>, options: JsValue) -> Result<JsValue> {
     let read = Options::new(options.clone())?;
     let (number, pty_number) = ports(&read)?;
-    let [http, pty] = [number, pty_number].map(|number| url(&target.sandbox_url, &target.id, number));
+    let [http, pty] = [number, pty_number].map(|number| target.port_url(number));
     let origin = ServerOrigin { target: target.clone(), port: number, pty_port: pty_number };
     Ok(server_of(origin, &http, &pty, &options))
 }

@@ -14,6 +14,7 @@ extern "C" {
         url: &str,
         headers: &Object,
         token: Option<&str>,
+        protocols: &JsValue,
         on_text: &JsValue,
         on_close: &JsValue,
     ) -> JsValue;
@@ -33,16 +34,18 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// Opens a socket. The token goes into a header where there can be one, else into the URL. `on_close` gets the code and the reason.
+    /// Opens a socket. The token goes into a header where there can be one, else into the URL; to a relay nothing but `protocols` and the
+    /// URL goes. `on_close` gets the code and the reason.
     pub fn open(
         constructor: &JsValue,
         url: &str,
         headers: &Object,
         token: Option<&str>,
+        protocols: &JsValue,
         on_text: Closure<dyn FnMut(String)>,
         on_close: Closure<dyn FnMut(u16, String)>,
     ) -> Result<Self> {
-        let connection = open_socket(constructor, url, headers, token, on_text.as_ref(), on_close.as_ref());
+        let connection = open_socket(constructor, url, headers, token, protocols, on_text.as_ref(), on_close.as_ref());
         if connection.is_undefined() {
             return Err(Thrown::new(Class::CapabilityNotSupported, "This runtime has no WebSocket.")
                 .suggestion(

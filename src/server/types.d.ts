@@ -20,7 +20,7 @@ export interface ServerClientOptions {
   /** How long one request may take, in ms. Default 30,000; 0 = no limit. Calls with a timeout of their own get ten seconds on top of that. */
   timeoutMs?: number | undefined;
   /** An implementation of `fetch` to use instead of the global one. */
-  fetch?: typeof globalThis.fetch | undefined;
+  fetch?: Fetch | undefined;
   /** An implementation of `WebSocket` to use instead of the global one. Node 20 has none: give the one of the npm package `ws`. */
   webSocket?: WebSocketConstructor | undefined;
   /** Receives a line for every request: method, path without query, status and duration in ms. Never a token. */

@@ -7,7 +7,7 @@ use super::guard::Guard;
 use super::limits::Limits;
 use super::slots::{Slot, acquire};
 use crate::error::Result;
-use crate::protocol::interpreter::{LineReader, without_bare_words};
+use crate::protocol::interpreter::{INTERPRETER_PORT, LineReader, without_bare_words};
 use crate::target::Target;
 use js_sys::JSON;
 use wasm_bindgen::prelude::*;
@@ -33,7 +33,7 @@ pub struct LineStream {
 impl LineStream {
     /// Sends the request, to another host where this page has too many streams open. The limits go on to count for lines.
     pub async fn open(target: &Target, mut request: Request<'_>, limits: &Limits) -> Result<Self> {
-        let (base, slot) = acquire(&target.sandbox_url, request.base)?;
+        let (base, slot) = acquire(&target.template(INTERPRETER_PORT), request.base)?;
         request.base = &base;
         let exchange = send(&target.client, &request, Want::Open, limits).await?.exchange;
         let chunks = exchange.chunks(&limits.guard).ok_or_else(cut_off)?;

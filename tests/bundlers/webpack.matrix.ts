@@ -1,4 +1,4 @@
-// webpack, without any configuration but where the source is.
+// webpack, without any configuration but where the source is and the output goes.
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "vitest";
@@ -14,8 +14,9 @@ test("a built app streams in its page and its worker", async () => {
   const { folder } = await appProject("plain");
   const stats = await new Promise<Stats>((resolve, reject) => {
     const webpack = requireTool("webpack");
-    webpack({ context: folder, entry: "./main.js", mode: "production" }, (error: Error | null, stats: Stats) =>
-      error ? reject(error) : resolve(stats),
+    webpack(
+      { context: folder, entry: "./main.js", output: { path: join(folder, "dist") }, mode: "production" },
+      (error: Error | null, stats: Stats) => (error ? reject(error) : resolve(stats)),
     );
   });
   if (stats.hasErrors()) throw new Error(stats.toString());

@@ -2,15 +2,13 @@
 import { expect, inject, test } from "vitest";
 import { packageProject } from "../support/package-project.ts";
 import { printed } from "../support/programs.ts";
-import { callsFiles, expectAllWell, PROGRAM } from "./running.ts";
-
-const deno = new URL("../../node_modules/.bin/deno", import.meta.url).pathname;
+import { callsFiles, DENO, expectAllWell, PROGRAM } from "./running.ts";
 
 test("every call, with no permission but the network's, and only for the platform", async () => {
   const project = await packageProject({ "main.js": PROGRAM, ...(await callsFiles()) });
   const { host } = new URL(inject("platform").apiUrl);
   const args = ["run", "--no-prompt", "--quiet", "--cached-only", `--allow-net=${host}`, "main.js"];
-  expectAllWell(JSON.parse(await printed(deno, args, project.folder)));
+  expectAllWell(JSON.parse(await printed(DENO, args, project.folder)));
 });
 
 test("an address that is not allowed is an error of the network that names the reason", async () => {
@@ -19,7 +17,7 @@ test("an address that is not allowed is an error of the network that names the r
     const error = await sandbox.files.exists("a").catch((error) => error);
     console.log(JSON.stringify({ typed: error instanceof NetworkError, cause: String(error.cause) }));`;
   const project = await packageProject({ "main.js": program });
-  const told = JSON.parse(await printed(deno, ["run", "--no-prompt", "--quiet", "--cached-only", "main.js"], project.folder));
+  const told = JSON.parse(await printed(DENO, ["run", "--no-prompt", "--quiet", "--cached-only", "main.js"], project.folder));
   expect(told).toMatchObject({ typed: true });
   expect(told.cause).toContain("--allow-net");
 });

@@ -33,6 +33,9 @@ import given from "./given.js";
 console.log(JSON.stringify(await runCalls(sdk, given)));
 `;
 
+/** Deno's program. */
+export const DENO = new URL("../../node_modules/.bin/deno", import.meta.url).pathname;
+
 /** Loads a tool that only these tests have. */
 export const requireTool = createRequire(join(toolsOf("runtimes"), "package.json"));
 

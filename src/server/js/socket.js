@@ -13,11 +13,11 @@ const OPEN = 1;
  * Opens a socket; undefined where there is no constructor, null when it could not be made. Runtimes on servers send headers with it,
  * browsers and edge workers cannot: there the token goes into the URL.
  */
-export function openSocket(own, url, headers, token, onText, onClose) {
+export function openSocket(own, url, headers, token, protocols, onText, onClose) {
   const Socket = own ?? globalThis.WebSocket;
   if (Socket === undefined) return undefined;
   const open = (...args) => new Connection(new Socket(...args), onText, onClose);
-  if (runtimeKind() === SERVER_RUNTIME && Object.keys(headers).length > 0) {
+  if (!protocols && runtimeKind() === SERVER_RUNTIME && Object.keys(headers).length > 0) {
     try {
       return open(url, { headers });
     } catch {
@@ -25,7 +25,8 @@ export function openSocket(own, url, headers, token, onText, onClose) {
     }
   }
   try {
-    return open(token === undefined ? url : `${url}&token=${encodeURIComponent(token)}`);
+    const whole = token === undefined ? url : `${url}&token=${encodeURIComponent(token)}`;
+    return protocols ? open(whole, protocols) : open(whole);
   } catch {
     return null;
   }

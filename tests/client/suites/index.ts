@@ -6,6 +6,7 @@ import { errors } from "./errors.ts";
 import { files } from "./files.ts";
 import { interpreter } from "./interpreter.ts";
 import { lifecycle } from "./lifecycle.ts";
+import { misuse } from "./misuse.ts";
 import { page } from "./page.ts";
 import { reattach } from "./reattach.ts";
 import { states } from "./states.ts";
@@ -22,6 +23,7 @@ export const suites: Suite[] = [
   errors,
   control,
   time,
+  misuse,
   page,
   terminal,
   reattach,

@@ -1,0 +1,38 @@
+// What the relay says when it says no: JSON that the client's errors are made from.
+import type { RelayRefusal } from "./types.d.ts";
+
+/** The relay's own no. Its message is for users, and never holds a secret or what an upstream server said. */
+export class Refusal extends Error {
+  constructor(
+    readonly status: number,
+    readonly reason: RelayRefusal,
+    message: string,
+    readonly headers: Record<string, string> = {},
+  ) {
+    super(message);
+  }
+
+  response(): Response {
+    const { status: code, message, reason } = this;
+    return json(code, { code, message, reason }, { ...this.headers, [REASON_HEADER]: reason });
+  }
+}
+
+/** Tells the page's side that the relay said no, and not what stands behind it. */
+export const REASON_HEADER = "x-sandbox-refusal";
+
+/** An answer that nobody keeps. */
+export function json(status: number, body: unknown, headers: Record<string, string> = {}): Response {
+  const fixed = { "content-type": "application/json", "cache-control": "no-store", "x-content-type-options": "nosniff" };
+  return new Response(JSON.stringify(body), { status, headers: { ...headers, ...fixed } });
+}
+
+export const notFound = (id: string) => new Refusal(404, "not_found", `There is no sandbox ${id} of yours.`);
+
+export const unreachable = () => new Refusal(502, "unreachable", "The platform did not answer the relay.");
+
+export const redirected = () =>
+  new Refusal(502, "redirect", "What the relay asked answered with a redirect, which it does not follow.");
+
+export const tooLarge = (limit: number) =>
+  new Refusal(413, "body_too_large", `The request's body is larger than the relay takes here (${limit} bytes).`);

@@ -2,6 +2,7 @@
 
 use crate::error::{Fault, Gateway, Result, Thrown, invalid};
 use crate::handle::KEPT;
+use crate::members::{Answer, Args};
 use crate::options::{CallOptions, Options, argument, no_nul, object, set, set_text};
 use crate::protocol::control::Clouds;
 use crate::protocol::failure::{Class, Doing};
@@ -54,29 +55,20 @@ impl Code {
 
 #[wasm_bindgen]
 impl Code {
-    pub fn run(&self, code: JsValue, options: JsValue) -> Promise {
+    /// See [`crate::members`].
+    #[wasm_bindgen(js_name = __call)]
+    pub fn call(&self, member: u32, args: &Array) -> Answer {
         let interpreter = self.0.clone();
-        self.0.promise(Box::pin(async move { interpreter.run(code, &Options::new(options)?).await }))
-    }
-
-    #[wasm_bindgen(js_name = createContext)]
-    pub fn create_context(&self, options: JsValue) -> Promise {
-        self.0.contexts(Action::Create, JsValue::UNDEFINED, options)
-    }
-
-    #[wasm_bindgen(js_name = listContexts)]
-    pub fn list_contexts(&self, options: JsValue) -> Promise {
-        self.0.contexts(Action::List, JsValue::UNDEFINED, options)
-    }
-
-    #[wasm_bindgen(js_name = restartContext)]
-    pub fn restart_context(&self, context: JsValue, options: JsValue) -> Promise {
-        self.0.contexts(Action::Restart, context, options)
-    }
-
-    #[wasm_bindgen(js_name = removeContext)]
-    pub fn remove_context(&self, context: JsValue, options: JsValue) -> Promise {
-        self.0.contexts(Action::Remove, context, options)
+        let [first, second] = Args(args).pair();
+        let nothing = JsValue::UNDEFINED;
+        Ok(match member {
+            0 => self.0.promise(Box::pin(async move { interpreter.run(first, &Options::new(second)?).await })),
+            1 => interpreter.contexts(Action::Create, nothing, first),
+            2 => interpreter.contexts(Action::List, nothing, first),
+            3 => interpreter.contexts(Action::Restart, first, second),
+            _ => interpreter.contexts(Action::Remove, first, second),
+        }
+        .into())
     }
 }
 

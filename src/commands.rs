@@ -3,6 +3,7 @@
 use crate::error::{Result, Thrown, invalid};
 use crate::handle::{Flavour, ProcessHandle, Started, collect, piece_value, result_value};
 use crate::input::Into;
+use crate::members::{Answer, Args, at_once};
 use crate::options::{CallOptions, Options, argument, no_nul, text};
 use crate::process::{Output, Process, kill_later, send_input};
 use crate::protocol::failure::Class;
@@ -195,60 +196,51 @@ pub fn envs(options: &Options) -> Result<Vec<(String, String)>> {
 
 #[wasm_bindgen]
 impl Commands {
-    pub fn run(&self, command: JsValue, options: JsValue) -> Promise {
-        run(&self.0, command, options, false)
+    /// See [`crate::members`].
+    #[wasm_bindgen(js_name = __call)]
+    pub fn call(&self, member: u32, args: &Array) -> Answer {
+        let (target, args) = (&self.0, Args(args));
+        let [first, second] = args.pair();
+        let nothing = JsValue::UNDEFINED;
+        Ok(match member {
+            0 => run(target, first, second, false),
+            1 => return at_once(stream(target, &first, second)),
+            2 => run(target, first, second, true),
+            3 => connect(target, first, second, Flavour::Command),
+            4 => call(target, &LIST_PROCESSES, [nothing.clone(), nothing], first),
+            5 => kill(target, first, second),
+            6 => match signal(&second) {
+                Ok(name) => call(target, &SIGNAL, [first, JsValue::from_str(name)], args.get(2)),
+                Err(fault) => crate::target::promise(async { Err(fault) }),
+            },
+            7 => input_promise(target, &first, Into::Stdin, &second, args.get(2)),
+            _ => input_promise(target, &first, Into::Close, &nothing, second),
+        }
+        .into())
     }
+}
 
-    pub fn stream(&self, command: JsValue, options: JsValue) -> core::result::Result<JsValue, JsValue> {
-        let options = Options::new(options)?;
-        let command = Command::read(&self.0, &command, &options)?;
-        Ok(chunk_stream(Rc::new(Lazy {
-            target: self.0.clone(),
-            command: RefCell::new(Some(command)),
-            process: RefCell::default(),
-            left: Cell::new(false),
-        })))
-    }
+/// A command that its first reader starts.
+fn stream(target: &Rc<Target>, command: &JsValue, options: JsValue) -> Result<JsValue> {
+    let options = Options::new(options)?;
+    let command = Command::read(target, command, &options)?;
+    Ok(chunk_stream(Rc::new(Lazy {
+        target: target.clone(),
+        command: RefCell::new(Some(command)),
+        process: RefCell::default(),
+        left: Cell::new(false),
+    })))
+}
 
-    pub fn start(&self, command: JsValue, options: JsValue) -> Promise {
-        run(&self.0, command, options, true)
-    }
-
-    pub fn connect(&self, pid: JsValue, options: JsValue) -> Promise {
-        connect(&self.0, pid, options, Flavour::Command)
-    }
-
-    pub fn list(&self, options: JsValue) -> Promise {
-        call(&self.0, &LIST_PROCESSES, [JsValue::UNDEFINED, JsValue::UNDEFINED], options)
-    }
-
-    pub fn kill(&self, pid: JsValue, options: JsValue) -> Promise {
-        kill(&self.0, pid, options)
-    }
-
-    #[wasm_bindgen(js_name = sendSignal)]
-    pub fn send_signal(&self, pid: JsValue, name: JsValue, options: JsValue) -> Promise {
-        let wire = match (name.as_f64(), name.as_string().as_deref()) {
-            (Some(15.0), _) | (_, Some("SIGTERM")) => "SIGNAL_SIGTERM",
-            (Some(9.0), _) | (_, Some("SIGKILL")) => "SIGNAL_SIGKILL",
-            _ if name.is_undefined() => "SIGNAL_SIGTERM",
-            _ => {
-                let error = Thrown::new(Class::InvalidArgument, "signal must be 15, 9, \"SIGTERM\" or \"SIGKILL\".")
-                    .suggestion("Other signals are sent by a command: commands.run([\"kill\", \"-INT\", String(pid)]).");
-                return Promise::reject(&error.build());
-            }
-        };
-        call(&self.0, &SIGNAL, [pid, JsValue::from_str(wire)], options)
-    }
-
-    #[wasm_bindgen(js_name = sendInput)]
-    pub fn send_input(&self, pid: JsValue, data: JsValue, options: JsValue) -> Promise {
-        input_promise(&self.0, &pid, Into::Stdin, &data, options)
-    }
-
-    #[wasm_bindgen(js_name = closeStdin)]
-    pub fn close_stdin(&self, pid: JsValue, options: JsValue) -> Promise {
-        input_promise(&self.0, &pid, Into::Close, &JsValue::UNDEFINED, options)
+/// A signal's name on the wire.
+fn signal(name: &JsValue) -> Result<&'static str> {
+    match (name.as_f64(), name.as_string().as_deref()) {
+        (Some(15.0), _) | (_, Some("SIGTERM")) => Ok("SIGNAL_SIGTERM"),
+        (Some(9.0), _) | (_, Some("SIGKILL")) => Ok("SIGNAL_SIGKILL"),
+        _ if name.is_undefined() => Ok("SIGNAL_SIGTERM"),
+        _ => Err(Thrown::new(Class::InvalidArgument, "signal must be 15, 9, \"SIGTERM\" or \"SIGKILL\".")
+            .suggestion("Other signals are sent by a command: commands.run([\"kill\", \"-INT\", String(pid)]).")
+            .into()),
     }
 }
 

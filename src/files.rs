@@ -1,6 +1,7 @@
 //! The file system of a sandbox.
 
 use crate::error::{Fault, Result, Thrown, invalid};
+use crate::members::{Answer, Args, at_once};
 use crate::network::{file_query, file_url};
 use crate::options::{Options, argument, object, set};
 use crate::protocol::failure::{Class, Doing};
@@ -11,7 +12,7 @@ use crate::transport::fetch::{RawExchange, Request, Want, send};
 use crate::transport::limits::Limits;
 use crate::transport::runtime::{is_browser, is_edge};
 use crate::unary::{EXISTS, GET_INFO, LIST_DIR, MAKE_DIR, MOVE, REMOVE, call};
-use js_sys::{JSON, Object, Promise, Uint8Array};
+use js_sys::{Array, JSON, Object, Promise, Uint8Array};
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
 use web_sys::{Blob, ReadableStream, Response};
@@ -53,93 +54,51 @@ impl Files {
 
 #[wasm_bindgen]
 impl Files {
-    pub fn read(&self, path: JsValue, options: JsValue) -> Promise {
-        read_promise(&self.0, path, options, None)
+    /// See [`crate::members`].
+    #[wasm_bindgen(js_name = __call)]
+    pub fn call(&self, member: u32, args: &Array) -> Answer {
+        let (target, args) = (&self.0, Args(args));
+        let of = target.clone();
+        let [first, second] = args.pair();
+        let nothing = JsValue::UNDEFINED;
+        Ok(match member {
+            0 => read_promise(target, first, second, None),
+            1 => read_promise(target, first, second, Some("bytes")),
+            2 => call(target, &LIST_DIR, [first, nothing], second),
+            3 => call(target, &EXISTS, [first, nothing], second),
+            4 => call(target, &GET_INFO, [first, nothing], second),
+            5 => call(target, &MAKE_DIR, [first, nothing], second),
+            6 => call(target, &MOVE, [first, second], args.get(2)),
+            7 => call(target, &REMOVE, [first, nothing], second),
+            8 => target.promise(async move { crate::watch::watch(&of, &first, &Options::new(second)?).await }),
+            9 => return at_once(download_url(target, &first, second)),
+            10 => return at_once(upload_url(target, &first, second)),
+            // What `js/files.js` needs.
+            11 => {
+                let (headers, options) = (args.get(2), args.get(3));
+                target.promise(async move { put(&of, &first, second, headers.unchecked_ref(), &Options::new(options)?).await })
+            }
+            12 => {
+                let options = args.get(2);
+                target.promise(async move { compose(&of, first, &second, &Options::new(options)?).await })
+            }
+            13 => return at_once(check(target, &first, second).map(|()| nothing)),
+            14 => {
+                let part = |value: JsValue| value.as_f64().unwrap_or_default() as u32;
+                return Ok(target.envd_is_older([0, part(first), part(second)]).into());
+            }
+            _ => return Ok((target.client.has_own_fetch() || target.is_relayed()).into()),
+        }
+        .into())
     }
+}
 
-    #[wasm_bindgen(js_name = readBytes)]
-    pub fn read_bytes(&self, path: JsValue, options: JsValue) -> Promise {
-        read_promise(&self.0, path, options, Some("bytes"))
-    }
-
-    /// Sends what `js/files.js` has made of a file's data.
-    #[wasm_bindgen(js_name = __put)]
-    pub fn put(&self, path: JsValue, body: JsValue, headers: Object, options: JsValue) -> Promise {
-        let target = self.0.clone();
-        self.0.promise(async move { put(&target, &path, body, &headers, &Options::new(options)?).await })
-    }
-
-    /// Joins files into one, which takes the place of what stood there.
-    #[wasm_bindgen(js_name = __compose)]
-    pub fn compose(&self, sources: JsValue, path: JsValue, options: JsValue) -> Promise {
-        let target = self.0.clone();
-        self.0.promise(async move { compose(&target, sources, &path, &Options::new(options)?).await })
-    }
-
-    /// Throws what would be wrong with a call of this path and these options.
-    #[wasm_bindgen(js_name = __check)]
-    pub fn check(&self, path: JsValue, options: JsValue) -> core::result::Result<(), JsValue> {
-        Fault::throw((|| {
-            argument("path", &path)?;
-            let options = Options::new(options)?;
-            options.text("user")?;
-            self.0.call(&options).map(drop)
-        })())
-    }
-
-    /// Whether envd is older than 0.`minor`.`patch`.
-    #[wasm_bindgen(js_name = __isOlder)]
-    pub fn is_older(&self, minor: u32, patch: u32) -> bool {
-        self.0.envd_is_older([0, minor, patch])
-    }
-
-    /// Whether the caller's own `fetch` makes the requests.
-    #[wasm_bindgen(getter, js_name = __ownFetch)]
-    pub fn own_fetch(&self) -> bool {
-        self.0.client.has_own_fetch() || self.0.is_relayed()
-    }
-
-    pub fn list(&self, path: JsValue, options: JsValue) -> Promise {
-        call(&self.0, &LIST_DIR, [path, JsValue::UNDEFINED], options)
-    }
-
-    pub fn exists(&self, path: JsValue, options: JsValue) -> Promise {
-        call(&self.0, &EXISTS, [path, JsValue::UNDEFINED], options)
-    }
-
-    #[wasm_bindgen(js_name = getInfo)]
-    pub fn get_info(&self, path: JsValue, options: JsValue) -> Promise {
-        call(&self.0, &GET_INFO, [path, JsValue::UNDEFINED], options)
-    }
-
-    #[wasm_bindgen(js_name = makeDir)]
-    pub fn make_dir(&self, path: JsValue, options: JsValue) -> Promise {
-        call(&self.0, &MAKE_DIR, [path, JsValue::UNDEFINED], options)
-    }
-
-    #[wasm_bindgen(js_name = move)]
-    pub fn move_entry(&self, source: JsValue, destination: JsValue, options: JsValue) -> Promise {
-        call(&self.0, &MOVE, [source, destination], options)
-    }
-
-    pub fn remove(&self, path: JsValue, options: JsValue) -> Promise {
-        call(&self.0, &REMOVE, [path, JsValue::UNDEFINED], options)
-    }
-
-    pub fn watch(&self, path: JsValue, options: JsValue) -> Promise {
-        let target = self.0.clone();
-        self.0.promise(async move { crate::watch::watch(&target, &path, &Options::new(options)?).await })
-    }
-
-    #[wasm_bindgen(js_name = downloadUrl)]
-    pub fn download_url(&self, path: JsValue, options: JsValue) -> core::result::Result<String, JsValue> {
-        Fault::throw(download_url(&self.0, &path, options))
-    }
-
-    #[wasm_bindgen(js_name = uploadUrl)]
-    pub fn upload_url(&self, path: JsValue, options: JsValue) -> core::result::Result<String, JsValue> {
-        Fault::throw(upload_url(&self.0, &path, options))
-    }
+/// What would be wrong with a call of this path and these options.
+fn check(target: &Target, path: &JsValue, options: JsValue) -> Result<()> {
+    argument("path", path)?;
+    let options = Options::new(options)?;
+    options.text("user")?;
+    target.call(&options).map(drop)
 }
 
 pub fn download_url(target: &Target, path: &JsValue, options: JsValue) -> Result<String> {

@@ -3,6 +3,7 @@
 use crate::commands::Callbacks;
 use crate::error::{Fault, Result, Thrown};
 use crate::input::Into;
+use crate::members::{Answer, Args, at_once};
 use crate::options::{Options, object, set_text};
 use crate::process::{Exit, Output, Piece, Process};
 use crate::protocol::events::Channel;
@@ -12,7 +13,7 @@ use crate::transport::guard::Stop;
 use crate::transport::limits::Limits;
 use crate::transport::runtime::{ignore, now};
 use crate::unary::{RESIZE, call, kill};
-use js_sys::{Promise, Uint8Array};
+use js_sys::{Array, Promise, Uint8Array};
 use std::cell::RefCell;
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
@@ -189,10 +190,6 @@ impl ProcessHandle {
     fn process(&self) -> &Rc<Process> {
         &self.started.process
     }
-
-    fn value(&self, piece: Piece) -> JsValue {
-        value(self.flavour, piece)
-    }
 }
 
 /// A piece as this handle's stream gives it: a terminal's is nothing but bytes, and its end the end.
@@ -206,86 +203,78 @@ fn value(flavour: Flavour, piece: Piece) -> JsValue {
 
 #[wasm_bindgen]
 impl ProcessHandle {
-    #[wasm_bindgen(getter)]
-    pub fn pid(&self) -> u32 {
-        self.process().pid
-    }
-
-    pub fn take(&self) -> core::result::Result<JsValue, JsValue> {
-        match Fault::throw(self.process().piece())? {
-            Some(piece) => Ok(self.value(piece)),
-            None => Ok(JsValue::UNDEFINED),
+    /// See [`crate::members`].
+    #[wasm_bindgen(js_name = __call)]
+    pub fn call(&self, member: u32, args: &Array) -> Answer {
+        let (process, flavour) = (self.process(), self.flavour);
+        let args = Args(args);
+        Ok(match member {
+            0 => return Ok(process.pid.into()),
+            1 => return at_once(process.piece().map(|piece| piece.map(|piece| value(flavour, piece)).unwrap_or_default())),
+            2 => {
+                let of = process.clone();
+                process
+                    .target
+                    .promise(async move { Ok(of.next_piece().await?.map(|piece| value(flavour, piece)).unwrap_or_default()) })
+            }
+            3 => {
+                process.leave();
+                return Ok(JsValue::UNDEFINED);
+            }
+            4 => {
+                process.disconnect();
+                return Ok(JsValue::UNDEFINED);
+            }
+            5 => {
+                let (started, options) = (self.started.clone(), args.get(0));
+                process.target.promise(async move { wait(&started, flavour, options).await })
+            }
+            6 => kill_process(process, args.get(0)),
+            7 => {
+                let into = if flavour == Flavour::Pty { Into::Pty } else { Into::Stdin };
+                process.send_input(into, &args.get(0), args.get(1))
+            }
+            8 => process.send_input(Into::Close, &JsValue::UNDEFINED, args.get(0)),
+            _ => call(&process.target, &RESIZE, [process.pid.into(), args.get(0)], args.get(1)),
         }
+        .into())
     }
+}
 
-    pub fn next(&self) -> Promise {
-        let (process, flavour) = (self.process().clone(), self.flavour);
-        self.process()
-            .target
-            .promise(async move { Ok(process.next_piece().await?.map(|piece| value(flavour, piece)).unwrap_or_default()) })
+/// Waits for the end of a process.
+async fn wait(started: &Rc<Started>, flavour: Flavour, options: JsValue) -> Result<JsValue> {
+    let options = Options::new(options)?;
+    // Waiting has no limit of its own: the command has.
+    let call = options.call(None)?;
+    let check = options.boolean("check")?.unwrap_or(started.check);
+    let callbacks = (options.function("onStdout")?, options.function("onStderr")?);
+    let limits = Limits::start(&call)?;
+    let result = started.collect(callbacks);
+    if let Err(Stop::Failed(error) | Stop::Fired(error)) = limits.guard.promise(result).await {
+        return Err(Fault::Thrown(error));
     }
+    let collected = started.collected.borrow().clone();
+    let Some(collected) = collected else { return Ok(JsValue::UNDEFINED) };
+    if flavour == Flavour::Command {
+        return result_value(&collected, check);
+    }
+    let end = object(&[("exitCode", collected.exit.code.into())]);
+    if let Some(error) = collected.exit.error.as_ref().filter(|_| collected.exit.code != 0) {
+        set_text(&end, "error", error);
+    }
+    Ok(end.into())
+}
 
-    pub fn leave(&self) {
-        self.process().leave();
+fn kill_process(process: &Rc<Process>, options: JsValue) -> Promise {
+    // A pid that has ended may by now be somebody else's.
+    if process.exit().is_some() {
+        return Promise::resolve(&JsValue::FALSE);
     }
-
-    pub fn cancel(&self) {
-        self.process().disconnect();
-    }
-
-    pub fn wait(&self, options: JsValue) -> Promise {
-        let (started, flavour) = (self.started.clone(), self.flavour);
-        let target = self.process().target.clone();
-        target.promise(async move {
-            let options = Options::new(options)?;
-            // Waiting has no limit of its own: the command has.
-            let call = options.call(None)?;
-            let check = options.boolean("check")?.unwrap_or(started.check);
-            let callbacks = (options.function("onStdout")?, options.function("onStderr")?);
-            let limits = Limits::start(&call)?;
-            let result = started.collect(callbacks);
-            if let Err(Stop::Failed(error) | Stop::Fired(error)) = limits.guard.promise(result).await {
-                return Err(Fault::Thrown(error));
-            }
-            let collected = started.collected.borrow().clone();
-            let Some(collected) = collected else { return Ok(JsValue::UNDEFINED) };
-            if flavour == Flavour::Command {
-                return result_value(&collected, check);
-            }
-            let end = object(&[("exitCode", collected.exit.code.into())]);
-            if let Some(error) = collected.exit.error.as_ref().filter(|_| collected.exit.code != 0) {
-                set_text(&end, "error", error);
-            }
-            Ok(end.into())
-        })
-    }
-
-    pub fn kill(&self, options: JsValue) -> Promise {
-        // A pid that has ended may by now be somebody else's.
-        if self.process().exit().is_some() {
-            return Promise::resolve(&JsValue::FALSE);
-        }
-        let (process, killed) = (self.process().clone(), kill(&self.process().target, self.process().pid.into(), options));
-        self.process().target.promise(async move {
-            let killed = JsFuture::from(killed).await?;
-            // What callbacks still wait for, a killed process's reader does not.
-            process.patience.fire(&JsValue::UNDEFINED);
-            Ok(killed)
-        })
-    }
-
-    #[wasm_bindgen(js_name = sendInput)]
-    pub fn send_input(&self, data: JsValue, options: JsValue) -> Promise {
-        let into = if self.flavour == Flavour::Pty { Into::Pty } else { Into::Stdin };
-        self.process().send_input(into, &data, options)
-    }
-
-    #[wasm_bindgen(js_name = closeStdin)]
-    pub fn close_stdin(&self, options: JsValue) -> Promise {
-        self.process().send_input(Into::Close, &JsValue::UNDEFINED, options)
-    }
-
-    pub fn resize(&self, size: JsValue, options: JsValue) -> Promise {
-        call(&self.process().target, &RESIZE, [self.process().pid.into(), size], options)
-    }
+    let (of, killed) = (process.clone(), kill(&process.target, process.pid.into(), options));
+    process.target.promise(async move {
+        let killed = JsFuture::from(killed).await?;
+        // What callbacks still wait for, a killed process's reader does not.
+        of.patience.fire(&JsValue::UNDEFINED);
+        Ok(killed)
+    })
 }

@@ -4,9 +4,9 @@
 //!
 //! # The JavaScript face
 //! What is exported is what `types.d.ts` says, with one exception: the calls about a sandbox at the control plane are rows of
-//! [`protocol::control::CALLS`], made by `Sandbox.callById` and `sandbox.call`. The package's entries give each its name, and make the methods
+//! [`protocol::control::CALLS`], made by [`control::make`]. The package's entries give each its name, and make the methods
 //! that only forward to another or are another by an older name: see `pkg/src/core.ts`. Handles, streams and errors are JavaScript
-//! classes (`js/*.js`) over sources in WebAssembly.
+//! classes (`js/*.js`) over sources in WebAssembly. Each class exports one function for all of its members: see [`members`].
 //!
 //! # Shared paths, which keep the .wasm small
 //! What is JavaScript's own is done there and awaited here as a promise: `js/guard.js` (what ends a wait: signals, timers), `js/fetch.js`
@@ -37,6 +37,8 @@ mod handle;
 #[cfg(target_arch = "wasm32")]
 mod input;
 #[cfg(target_arch = "wasm32")]
+mod members;
+#[cfg(target_arch = "wasm32")]
 mod network;
 #[cfg(target_arch = "wasm32")]
 mod options;
@@ -66,6 +68,10 @@ mod transport;
 mod unary;
 #[cfg(target_arch = "wasm32")]
 mod watch;
+
+#[cfg(target_arch = "wasm32")]
+#[global_allocator]
+static MEMORY: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();
 
 #[cfg(target_arch = "wasm32")]
 #[wasm_bindgen::prelude::wasm_bindgen(typescript_custom_section)]

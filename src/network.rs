@@ -1,12 +1,13 @@
 //! Hosts and URLs of a sandbox's ports.
 
-use crate::error::{Fault, Result, Thrown, invalid};
+use crate::error::{Result, Thrown, invalid};
+use crate::members::{Answer, at_once};
 use crate::options::{Options, port, set_text};
 use crate::protocol::failure::Class;
 use crate::protocol::routing::{self, ENVD_PORT, Form, decimal, query};
 use crate::protocol::signature::{Operation, sign};
 use crate::target::Target;
-use js_sys::Date;
+use js_sys::{Array, Date};
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
 
@@ -22,29 +23,26 @@ impl Network {
 
 #[wasm_bindgen]
 impl Network {
-    #[wasm_bindgen(js_name = getHost)]
-    pub fn get_host(&self, number: JsValue) -> core::result::Result<String, JsValue> {
-        Fault::throw(host_of(&self.0, &number))
-    }
-
-    #[wasm_bindgen(js_name = getUrl)]
-    pub fn get_url(&self, number: JsValue) -> core::result::Result<String, JsValue> {
-        Fault::throw(url_of(&self.0, &number))
-    }
-
-    #[wasm_bindgen(js_name = getAccessHeaders)]
-    pub fn get_access_headers(&self) -> JsValue {
-        let headers = self.0.routing_headers(ENVD_PORT);
-        // The port stands in the URL or is the caller's to name; only the sandbox is known here.
-        let _ = js_sys::Reflect::delete_property(
-            &headers,
-            &JsValue::from_str(&[&self.0.client.routing_prefix, "-Sandbox-Port"].concat()),
-        );
-        if let Some(token) = &self.0.traffic_token {
-            set_text(&headers, &self.0.client.traffic_header, token);
+    /// See [`crate::members`].
+    #[wasm_bindgen(js_name = __call)]
+    pub fn call(&self, member: u32, args: &Array) -> Answer {
+        match member {
+            0 => at_once(host_of(&self.0, &args.get(0))),
+            1 => at_once(url_of(&self.0, &args.get(0))),
+            _ => Ok(access_headers(&self.0)),
         }
-        headers.into()
     }
+}
+
+fn access_headers(target: &Target) -> JsValue {
+    let headers = target.routing_headers(ENVD_PORT);
+    // The port stands in the URL or is the caller's to name; only the sandbox is known here.
+    let _ =
+        js_sys::Reflect::delete_property(&headers, &JsValue::from_str(&[&target.client.routing_prefix, "-Sandbox-Port"].concat()));
+    if let Some(token) = &target.traffic_token {
+        set_text(&headers, &target.client.traffic_header, token);
+    }
+    headers.into()
 }
 
 pub fn host_of(target: &Target, number: &JsValue) -> Result<String> {

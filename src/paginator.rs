@@ -2,6 +2,7 @@
 
 use crate::client::Client;
 use crate::error::Result;
+use crate::members::Answer;
 use crate::options::{CallOptions, Options};
 use crate::protocol::control::Clouds;
 use crate::protocol::failure::Doing;
@@ -100,33 +101,32 @@ impl Paginator {
 
 #[wasm_bindgen]
 impl Paginator {
-    #[wasm_bindgen(getter, js_name = hasNext)]
-    pub fn has_next(&self) -> bool {
-        self.0.has_next.get()
+    /// See [`crate::members`].
+    #[wasm_bindgen(js_name = __call)]
+    pub fn call(&self, member: u32, args: &Array) -> Answer {
+        let pages = &self.0;
+        Ok(match member {
+            0 => pages.has_next.get().into(),
+            1 => pages.token.borrow().as_deref().map_or(JsValue::UNDEFINED, JsValue::from_str),
+            _ => next_items(pages.clone(), args.get(0)).into(),
+        })
     }
+}
 
-    #[wasm_bindgen(getter, js_name = nextToken)]
-    pub fn next_token(&self) -> Option<String> {
-        self.0.token.borrow().clone()
-    }
-
-    #[wasm_bindgen(js_name = nextItems)]
-    pub fn next_items(&self, options: JsValue) -> Promise {
-        let pages = self.0.clone();
-        let before = self.0.last.borrow().clone();
-        let page = promise(async move {
-            let options = Options::new(options)?;
-            let mut call = options.call(pages.call.timeout)?;
-            call.signal = call.signal.or_else(|| pages.call.signal.clone());
-            if let Some(before) = before {
-                // However it went: a failed page is asked for again.
-                let _ = JsFuture::from(before).await;
-            }
-            pages.next(&call).await.map(JsValue::from)
-        });
-        *self.0.last.borrow_mut() = Some(page.clone());
-        page
-    }
+fn next_items(pages: Rc<Pages>, options: JsValue) -> Promise {
+    let (of, before) = (pages.clone(), pages.last.borrow().clone());
+    let page = promise(async move {
+        let options = Options::new(options)?;
+        let mut call = options.call(of.call.timeout)?;
+        call.signal = call.signal.or_else(|| of.call.signal.clone());
+        if let Some(before) = before {
+            // However it went: a failed page is asked for again.
+            let _ = JsFuture::from(before).await;
+        }
+        of.next(&call).await.map(JsValue::from)
+    });
+    *pages.last.borrow_mut() = Some(page.clone());
+    page
 }
 
 impl Pages {

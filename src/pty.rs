@@ -4,13 +4,14 @@ use crate::commands::{envs, input_promise, open_process};
 use crate::error::Result;
 use crate::handle::{Flavour, ProcessHandle, Started};
 use crate::input::Into;
+use crate::members::{Answer, Args};
 use crate::options::{CallOptions, Options};
 use crate::process::{Output, Process};
 use crate::protocol::requests::Start;
 use crate::target::Target;
 use crate::transport::connect::Opening;
 use crate::unary::{RESIZE, call, kill};
-use js_sys::Promise;
+use js_sys::Array;
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
 
@@ -61,29 +62,23 @@ pub async fn connect(target: &Rc<Target>, pid: u32, call: &CallOptions) -> Resul
 
 #[wasm_bindgen]
 impl Pty {
-    pub fn create(&self, options: JsValue) -> Promise {
-        let target = self.0.clone();
-        self.0.promise(async move {
-            let options = Options::new(options)?;
-            let process = start(&target, &options, &target.call(&options)?).await?;
-            Ok(ProcessHandle::make(Started::new(process, false, false), Flavour::Pty))
-        })
-    }
-
-    pub fn connect(&self, pid: JsValue, options: JsValue) -> Promise {
-        crate::commands::connect(&self.0, pid, options, Flavour::Pty)
-    }
-
-    pub fn kill(&self, pid: JsValue, options: JsValue) -> Promise {
-        kill(&self.0, pid, options)
-    }
-
-    #[wasm_bindgen(js_name = sendInput)]
-    pub fn send_input(&self, pid: JsValue, data: JsValue, options: JsValue) -> Promise {
-        input_promise(&self.0, &pid, Into::Pty, &data, options)
-    }
-
-    pub fn resize(&self, pid: JsValue, size: JsValue, options: JsValue) -> Promise {
-        call(&self.0, &RESIZE, [pid, size], options)
+    /// See [`crate::members`].
+    #[wasm_bindgen(js_name = __call)]
+    pub fn call(&self, member: u32, args: &Array) -> Answer {
+        let (target, args) = (&self.0, Args(args));
+        let of = target.clone();
+        let [first, second] = args.pair();
+        Ok(match member {
+            0 => target.promise(async move {
+                let options = Options::new(first)?;
+                let process = start(&of, &options, &of.call(&options)?).await?;
+                Ok(ProcessHandle::make(Started::new(process, false, false), Flavour::Pty))
+            }),
+            1 => crate::commands::connect(target, first, second, Flavour::Pty),
+            2 => kill(target, first, second),
+            3 => input_promise(target, &first, Into::Pty, &second, args.get(2)),
+            _ => call(target, &RESIZE, [first, second], args.get(2)),
+        }
+        .into())
     }
 }

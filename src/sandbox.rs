@@ -7,6 +7,7 @@ use crate::control::{Subject, make, sandbox_info};
 use crate::create::create;
 use crate::error::{Fault, Result, Thrown, invalid};
 use crate::files::Files;
+use crate::members::{Answer, Args, at_once};
 use crate::network::Network;
 use crate::options::{LIFECYCLE_TIMEOUT, Options, argument, lifetime, object, sandbox_id, set};
 use crate::paginator::Paginator;
@@ -68,145 +69,75 @@ impl Sandbox {
 
 #[wasm_bindgen]
 impl Sandbox {
-    pub fn create(template: JsValue, options: JsValue) -> Promise {
-        promise(async move {
-            let (template, options) = match template.as_string() {
-                Some(name) => (Some(argument("template", &JsValue::from_str(&name))?), Options::new(options)?),
-                None => (None, Options::new(template)?),
-            };
-            create(template, &options).await
-        })
-    }
-
-    pub fn connect(id: JsValue, options: JsValue) -> Promise {
-        promise(async move {
-            let id = sandbox_id(&id)?;
-            let options = Options::new(options)?;
-            let client = Rc::new(Client::new(&options)?);
-            client.require_sandbox_address()?;
-            let seconds = lifetime(options.millis("timeoutMs")?)?;
-            let limits = Limits::start(&options.call(client.timeout_or(LIFECYCLE_TIMEOUT))?)?;
-            let path = ["/sandboxes/", &encode(&id)].concat();
-            let reply = if client.cloud == Clouds::ALIBABA {
-                control(&client, Doing::Sandbox, "GET", &path, "", None, true, &limits).await
-            } else {
-                let body = object(&[("timeout", seconds.into())]);
-                control(&client, Doing::Sandbox, "POST", &[&path, "/connect"].concat(), "", Some(&body), true, &limits).await
-            };
-            let wire = described(&found(&id, reply)?)?;
-            let known = object(&[("sandboxId", JsValue::from_str(&id)), ("status", JsValue::from_str("running"))]);
-            let info = sandbox_info(&wire, &known);
-            Ok(Self::build(Rc::new(Target::made(client, &wire, id)), info, false))
-        })
-    }
-
-    pub fn attach(handoff: JsValue, options: JsValue) -> Promise {
-        promise(async move {
-            let handoff = Options::new(handoff)?;
-            let id = sandbox_id(&handoff.get("sandboxId")?)?;
-            // What the caller says now counts over what was handed over.
-            let merged = Object::new();
-            for name in ["sandboxUrl", "domain", "provider"] {
-                set(&merged, name, &handoff.get(name)?);
+    /// See [`crate::members`].
+    #[wasm_bindgen(js_name = __call)]
+    pub fn call(&self, member: u32, args: &Array) -> Answer {
+        let (target, args) = (&self.target, Args(args));
+        Ok(match member {
+            0 => JsValue::from_str(&target.id),
+            1 => get(&self.info.borrow(), "status"),
+            2 => self.info.borrow().clone(),
+            3 => JsValue::from_str(target.envd_url()),
+            4 => self.capabilities.clone(),
+            5 => self.code.clone(),
+            6 => self.commands.clone(),
+            7 => self.files.clone(),
+            8 => self.pty.clone(),
+            9 => self.network.clone(),
+            10 => self.server(),
+            11 => self.handoff(),
+            12 => self.terminal(args.get(0)).into(),
+            13 => {
+                self.owned.set(false);
+                Promise::resolve(&JsValue::UNDEFINED).into()
             }
-            let merged = Options::new(options)?.over(merged);
-            let client = Rc::new(Client::new(&Options::new(merged.into())?)?);
-            client.require_sandbox_address()?;
-            let tokens = [handoff.text("envdAccessToken")?, handoff.text("trafficAccessToken")?, handoff.text("envdVersion")?];
-            let known = object(&[
-                ("sandboxId", JsValue::from_str(&id)),
-                ("template", handoff.get("template")?),
-                ("envdVersion", handoff.get("envdVersion")?),
-                ("status", JsValue::from_str("running")),
-            ]);
-            let info = sandbox_info(&Object::new(), &known);
-            Ok(Self::build(Rc::new(Target::new(client, id, None, tokens)), info, false))
+            14 if self.owned.replace(false) => self.make("kill", JsValue::UNDEFINED, JsValue::UNDEFINED).into(),
+            14 => Promise::resolve(&JsValue::UNDEFINED).into(),
+            // A call at the control plane, by its name.
+            15 => self.make(&args.get(0).as_string().unwrap_or_default(), args.get(1), args.get(2)).into(),
+            // Pages of this sandbox's snapshots.
+            16 => {
+                let pages = |options| Paginator::snapshots(target.client.clone(), Some(target.id.clone()), &options);
+                return at_once(Options::new(args.get(0)).and_then(pages));
+            }
+            17 => return at_once(crate::server::client(target, args.get(0))),
+            18 => crate::server::start(target, args.get(0)).into(),
+            19 => self.list_commands(args.get(0)).into(),
+            _ => self.run(args.get(0), args.get(1), args.get(2)).into(),
         })
     }
 
-    /// A call about any sandbox, by its id. The package's entries give each call its name.
-    #[wasm_bindgen(js_name = callById)]
-    pub fn call_by_id(name: String, id: JsValue, argument: JsValue, options: JsValue) -> Promise {
-        make(Subject::Named(id), name, argument, options)
+    /// See [`crate::members`].
+    #[wasm_bindgen(js_name = __static)]
+    pub fn call_static(member: u32, args: &Array) -> Answer {
+        let args = Args(args);
+        let [first, second] = args.pair();
+        Ok(match member {
+            0 => promise(create_from(first, second)).into(),
+            1 => promise(connect(first, second)).into(),
+            2 => promise(attach(first, second)).into(),
+            // A call at the control plane about any sandbox, by its name and the sandbox's id.
+            3 => make(Subject::Named(second), first.as_string().unwrap_or_default(), args.get(2), args.get(3)).into(),
+            4 => return at_once(Options::new(first).and_then(|options| Paginator::sandboxes(&options))),
+            _ => return at_once(Options::new(first).and_then(|options| all_snapshots(&options))),
+        })
     }
+}
 
+impl Sandbox {
     /// A call about this sandbox.
-    pub fn call(&self, name: String, argument: JsValue, options: JsValue) -> Promise {
-        make(Subject::Here(self.target.clone(), self.info.clone()), name, argument, options)
+    fn make(&self, name: &str, argument: JsValue, options: JsValue) -> Promise {
+        make(Subject::Here(self.target.clone(), self.info.clone()), name.to_owned(), argument, options)
     }
 
-    pub fn list(options: JsValue) -> core::result::Result<Paginator, JsValue> {
-        Fault::throw(Options::new(options).and_then(|options| Paginator::sandboxes(&options)))
+    fn terminal(&self, options: JsValue) -> Promise {
+        match crate::server::wants_websocket(&options) {
+            true => crate::server::terminal(&self.server(), &options),
+            false => crate::terminal::open(&self.target, options),
+        }
     }
 
-    #[wasm_bindgen(js_name = listSnapshots)]
-    pub fn list_snapshots(options: JsValue) -> core::result::Result<Paginator, JsValue> {
-        Fault::throw(Options::new(options).and_then(|options| {
-            let id = options.get("sandboxId")?;
-            let id = if id.is_undefined() { None } else { Some(sandbox_id(&id)?) };
-            Paginator::snapshots(Rc::new(Client::new(&options)?), id, &options)
-        }))
-    }
-
-    /// Pages of this sandbox's snapshots.
-    pub fn snapshots(&self, options: JsValue) -> core::result::Result<Paginator, JsValue> {
-        Fault::throw(
-            Options::new(options)
-                .and_then(|options| Paginator::snapshots(self.target.client.clone(), Some(self.target.id.clone()), &options)),
-        )
-    }
-
-    #[wasm_bindgen(getter, js_name = sandboxId)]
-    pub fn sandbox_id(&self) -> String {
-        self.target.id.clone()
-    }
-
-    #[wasm_bindgen(getter)]
-    pub fn status(&self) -> JsValue {
-        get(&self.info.borrow(), "status")
-    }
-
-    #[wasm_bindgen(getter)]
-    pub fn info(&self) -> JsValue {
-        self.info.borrow().clone()
-    }
-
-    #[wasm_bindgen(getter)]
-    pub fn url(&self) -> String {
-        self.target.envd_url().to_owned()
-    }
-
-    #[wasm_bindgen(getter)]
-    pub fn capabilities(&self) -> JsValue {
-        self.capabilities.clone()
-    }
-
-    #[wasm_bindgen(getter)]
-    pub fn code(&self) -> JsValue {
-        self.code.clone()
-    }
-
-    #[wasm_bindgen(getter)]
-    pub fn commands(&self) -> JsValue {
-        self.commands.clone()
-    }
-
-    #[wasm_bindgen(getter)]
-    pub fn files(&self) -> JsValue {
-        self.files.clone()
-    }
-
-    #[wasm_bindgen(getter)]
-    pub fn pty(&self) -> JsValue {
-        self.pty.clone()
-    }
-
-    #[wasm_bindgen(getter)]
-    pub fn network(&self) -> JsValue {
-        self.network.clone()
-    }
-
-    pub fn handoff(&self) -> JsValue {
+    fn handoff(&self) -> JsValue {
         let target = &self.target;
         let handoff =
             object(&[("sandboxId", JsValue::from_str(&target.id)), ("sandboxUrl", JsValue::from_str(&target.sandbox_url))]);
@@ -229,27 +160,62 @@ impl Sandbox {
         }
         handoff.into()
     }
+}
 
-    #[wasm_bindgen(js_name = getTerminal)]
-    pub fn get_terminal(&self, options: JsValue) -> Promise {
-        match crate::server::wants_websocket(&options) {
-            true => crate::server::terminal(&self.server(), &options),
-            false => crate::terminal::open(&self.target, options),
-        }
-    }
+async fn create_from(template: JsValue, options: JsValue) -> Result<JsValue> {
+    let (template, options) = match template.as_string() {
+        Some(name) => (Some(argument("template", &JsValue::from_str(&name))?), Options::new(options)?),
+        None => (None, Options::new(template)?),
+    };
+    create(template, &options).await
+}
 
-    pub fn close(&self) -> Promise {
-        self.owned.set(false);
-        Promise::resolve(&JsValue::UNDEFINED)
-    }
+async fn connect(id: JsValue, options: JsValue) -> Result<JsValue> {
+    let id = sandbox_id(&id)?;
+    let options = Options::new(options)?;
+    let client = Rc::new(Client::new(&options)?);
+    client.require_sandbox_address()?;
+    let seconds = lifetime(options.millis("timeoutMs")?)?;
+    let limits = Limits::start(&options.call(client.timeout_or(LIFECYCLE_TIMEOUT))?)?;
+    let path = ["/sandboxes/", &encode(&id)].concat();
+    let reply = if client.cloud == Clouds::ALIBABA {
+        control(&client, Doing::Sandbox, "GET", &path, "", None, true, &limits).await
+    } else {
+        let body = object(&[("timeout", seconds.into())]);
+        control(&client, Doing::Sandbox, "POST", &[&path, "/connect"].concat(), "", Some(&body), true, &limits).await
+    };
+    let wire = described(&found(&id, reply)?)?;
+    let known = object(&[("sandboxId", JsValue::from_str(&id)), ("status", JsValue::from_str("running"))]);
+    let info = sandbox_info(&wire, &known);
+    Ok(Sandbox::build(Rc::new(Target::made(client, &wire, id)), info, false))
+}
 
-    #[wasm_bindgen(js_name = __dispose)]
-    pub fn dispose(&self) -> Promise {
-        if !self.owned.replace(false) {
-            return self.close();
-        }
-        self.call("kill".to_owned(), JsValue::UNDEFINED, JsValue::UNDEFINED)
+async fn attach(handoff: JsValue, options: JsValue) -> Result<JsValue> {
+    let handoff = Options::new(handoff)?;
+    let id = sandbox_id(&handoff.get("sandboxId")?)?;
+    // What the caller says now counts over what was handed over.
+    let merged = Object::new();
+    for name in ["sandboxUrl", "domain", "provider"] {
+        set(&merged, name, &handoff.get(name)?);
     }
+    let merged = Options::new(options)?.over(merged);
+    let client = Rc::new(Client::new(&Options::new(merged.into())?)?);
+    client.require_sandbox_address()?;
+    let tokens = [handoff.text("envdAccessToken")?, handoff.text("trafficAccessToken")?, handoff.text("envdVersion")?];
+    let known = object(&[
+        ("sandboxId", JsValue::from_str(&id)),
+        ("template", handoff.get("template")?),
+        ("envdVersion", handoff.get("envdVersion")?),
+        ("status", JsValue::from_str("running")),
+    ]);
+    let info = sandbox_info(&Object::new(), &known);
+    Ok(Sandbox::build(Rc::new(Target::new(client, id, None, tokens)), info, false))
+}
+
+fn all_snapshots(options: &Options) -> Result<Paginator> {
+    let id = options.get("sandboxId")?;
+    let id = if id.is_undefined() { None } else { Some(sandbox_id(&id)?) };
+    Paginator::snapshots(Rc::new(Client::new(options)?), id, options)
 }
 
 /// A control-plane answer about one sandbox; a 404 says which one is missing.

@@ -1,6 +1,7 @@
 //! The Rust side of the async iterables in `js/stream.js`.
 
-use crate::error::{Fault, Result};
+use crate::error::Result;
+use crate::members::{Answer, at_once};
 use js_sys::Promise;
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
@@ -33,20 +34,16 @@ pub struct Source(Rc<dyn Pull>);
 
 #[wasm_bindgen]
 impl Source {
-    pub fn take(&self) -> core::result::Result<JsValue, JsValue> {
-        Ok(Fault::throw(self.0.take())?.unwrap_or_default())
-    }
-
-    pub fn next(&self) -> Promise {
-        self.0.clone().next()
-    }
-
-    pub fn cancel(&self) {
-        self.0.cancel();
-    }
-
-    pub fn leave(&self) {
-        self.0.leave();
+    /// See [`crate::members`].
+    #[wasm_bindgen(js_name = __call)]
+    pub fn call(&self, member: u32) -> Answer {
+        match member {
+            0 => return at_once(self.0.take().map(Option::unwrap_or_default)),
+            1 => return Ok(self.0.clone().next().into()),
+            2 => self.0.leave(),
+            _ => self.0.cancel(),
+        }
+        Ok(JsValue::UNDEFINED)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::error::{Fault, Result, Thrown, invalid};
 use crate::input::{Into, push};
+use crate::members::{Answer, Args};
 use crate::options::{CallOptions, Options, bytes, integer, object, pid, set};
 use crate::panic::Deferred;
 use crate::process::{Piece, Process};
@@ -12,7 +13,7 @@ use crate::stream::{Pull, chunk_stream, disposable};
 use crate::target::{Target, Work, promise};
 use crate::transport::guard::{Bell, Guard, Held};
 use crate::unary::{RESIZE, call, kill};
-use js_sys::{Promise, Uint8Array};
+use js_sys::{Array, Promise, Uint8Array};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -246,40 +247,16 @@ impl Session {
         Ok(sent?)
     }
 
-    fn has_ended() -> Fault {
-        Thrown::new(Class::SandboxConnection, "The terminal session has ended.")
-            .suggestion("Look at what its closed promise resolved to, and open a new session.")
-            .into()
-    }
-}
-
-#[wasm_bindgen]
-impl TerminalSession {
-    #[wasm_bindgen(getter)]
-    pub fn pid(&self) -> u32 {
-        self.0.pid
-    }
-
-    #[wasm_bindgen(getter, js_name = isConnected)]
-    pub fn is_connected(&self) -> bool {
-        self.0.attached.get() && !self.0.ended.get()
-    }
-
-    #[wasm_bindgen(getter)]
-    pub fn closed(&self) -> Promise {
-        self.0.closed.promise()
-    }
-
-    pub fn send(&self, data: JsValue) -> Promise {
-        match bytes("data", &data) {
-            Ok(_) if self.0.ended.get() => promise(async { Err(Session::has_ended()) }),
-            Ok(bytes) => push(&self.0.target, self.0.pid, Into::Pty, bytes, None),
+    fn send(&self, data: &JsValue) -> Promise {
+        match bytes("data", data) {
+            Ok(_) if self.ended.get() => promise(async { Err(Self::has_ended()) }),
+            Ok(bytes) => push(&self.target, self.pid, Into::Pty, bytes, None),
             Err(fault) => promise(async { Err(fault) }),
         }
     }
 
-    pub fn receive(&self, timeout: JsValue) -> Promise {
-        let session = self.0.clone();
+    fn receive_within(self: &Rc<Self>, timeout: JsValue) -> Promise {
+        let session = self.clone();
         promise(async move {
             let timeout = match timeout.as_f64() {
                 Some(ms) if ms >= 0.0 => Some(ms),
@@ -291,42 +268,64 @@ impl TerminalSession {
         })
     }
 
-    #[wasm_bindgen(js_name = outputStream)]
-    pub fn output_stream(&self) -> JsValue {
-        chunk_stream(Rc::new(SessionOutput { session: self.0.clone(), stop: Guard::new() }))
-    }
-
-    pub fn resize(&self, cols: JsValue, rows: JsValue) -> Promise {
-        let size = (|| Ok((integer("cols", &cols, 1.0, 65_535.0)? as u32, integer("rows", &rows, 1.0, 65_535.0)? as u32)))();
+    fn resize_to(self: &Rc<Self>, cols: &JsValue, rows: &JsValue) -> Promise {
+        let size = (|| Ok((integer("cols", cols, 1.0, 65_535.0)? as u32, integer("rows", rows, 1.0, 65_535.0)? as u32)))();
         let size = match size {
-            Ok(_) if self.0.ended.get() => return promise(async { Err(Session::has_ended()) }),
+            Ok(_) if self.ended.get() => return promise(async { Err(Self::has_ended()) }),
             Ok(size) => size,
             Err(fault) => return promise(async { Err(fault) }),
         };
-        self.0.size.set(Some(size));
-        self.0.known_size.set(Some(size));
-        self.0.resize()
+        self.size.set(Some(size));
+        self.known_size.set(Some(size));
+        self.resize()
     }
 
-    pub fn detach(&self) -> Promise {
-        self.0.end("detached", &[]);
+    fn detach(&self) -> Promise {
+        self.end("detached", &[]);
         Promise::resolve(&JsValue::UNDEFINED)
     }
 
-    pub fn kill(&self) -> Promise {
-        let session = self.0.clone();
-        self.0.target.promise(async move { session.kill().await.map(JsValue::from) })
-    }
-
-    pub fn close(&self) -> Promise {
-        if !self.0.owns_shell {
+    fn close(self: &Rc<Self>) -> Promise {
+        if !self.owns_shell {
             return self.detach();
         }
-        let session = self.0.clone();
-        self.0.target.promise(async move {
+        let session = self.clone();
+        self.target.promise(async move {
             session.kill().await?;
             Ok(JsValue::UNDEFINED)
         })
+    }
+
+    fn has_ended() -> Fault {
+        Thrown::new(Class::SandboxConnection, "The terminal session has ended.")
+            .suggestion("Look at what its closed promise resolved to, and open a new session.")
+            .into()
+    }
+}
+
+#[wasm_bindgen]
+impl TerminalSession {
+    /// See [`crate::members`].
+    #[wasm_bindgen(js_name = __call)]
+    pub fn call(&self, member: u32, args: &Array) -> Answer {
+        let session = &self.0;
+        let args = Args(args);
+        Ok(match member {
+            0 => return Ok(session.pid.into()),
+            1 => return Ok((session.attached.get() && !session.ended.get()).into()),
+            2 => session.closed.promise(),
+            3 => session.send(&args.get(0)),
+            4 => session.receive_within(args.get(0)),
+            5 => return Ok(chunk_stream(Rc::new(SessionOutput { session: session.clone(), stop: Guard::new() }))),
+            6 => session.resize_to(&args.get(0), &args.get(1)),
+            7 => session.detach(),
+            8 => {
+                let of = session.clone();
+                session.target.promise(async move { of.kill().await.map(JsValue::from) })
+            }
+            _ => session.close(),
+        }
+        .into())
     }
 }
 

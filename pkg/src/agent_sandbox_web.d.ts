@@ -21,6 +21,22 @@ export class ServerCore {
   private constructor();
 }
 
+/** A process as its handles read it. */
+export class ProcessHandle {
+  private constructor();
+}
+
+/** What a stream reads. */
+export class Source {
+  private constructor();
+}
+
+/** Gives the module's classes, by name, their members. */
+export function bindMembers(classes: Record<string, unknown>): void;
+/** The place of a call. */
+export function place(): Error;
+/** Lets an error of a call lead to where the call was made. */
+export function leadTo(error: unknown, here: Error): void;
 /** Builds an error of the class of that name. */
 export function makeError(className: string, message: string, suggestion: string, details: { cause?: unknown }): Error;
 /** Gives files the methods that are JavaScript. */

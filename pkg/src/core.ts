@@ -4,16 +4,22 @@
 // the module, and the calls at the control plane, which are one method of the module, get their names here.
 import {
   bindFiles,
+  bindMembers,
   bindServer,
   bindTerminals,
   Code,
   Commands,
   Files,
+  leadTo,
   Network,
+  Paginator,
+  ProcessHandle,
   Pty,
   PtyConnection,
+  place,
   Sandbox,
   ServerCore,
+  Source,
   TerminalSession,
 } from "./agent_sandbox_web.js";
 import { init, setDefaultSource } from "./loading.js";
@@ -36,35 +42,51 @@ export const SandboxStatus = {
 export default setDefaultSource;
 
 // Here and not beside the classes: bundlers leave a file out that only passes exports on.
+bindMembers({
+  Code,
+  Commands,
+  Files,
+  Network,
+  Paginator,
+  ProcessHandle,
+  Pty,
+  PtyConnection,
+  Sandbox,
+  ServerCore,
+  Source,
+  TerminalSession,
+});
 bindFiles(Files);
 bindServer(init, ServerCore);
 bindTerminals(TerminalSession, PtyConnection);
 
 type Method = (...args: unknown[]) => unknown;
 
-const statics = Sandbox as unknown as Record<string, Method>;
-const methods = Sandbox.prototype as unknown as Record<string, Method>;
+/** What a sandbox has for this file alone: its calls at the control plane by their names, and pages of its snapshots. */
+const { __make: make, __snapshots: snapshots } = Sandbox.prototype as unknown as { __make: Method; __snapshots: Method };
 
-/** Takes a member of the module's class away: the package has it under other names. */
-function taken(of: Record<string, Method>, name: string): Method {
-  const method = of[name] as Method;
-  delete of[name];
-  return method;
-}
-
-const callById = taken(statics, "callById");
-const callHere = taken(methods, "call");
-const list = taken(statics, "list");
-const listSnapshots = taken(statics, "listSnapshots");
-const snapshotsHere = taken(methods, "snapshots");
-
-for (const name of ["create", "connect", "attach"]) {
-  const method = statics[name] as Method;
-  define(name, async (...args) => {
+/** What a call gives once the module is loaded. Its error leads to whoever is calling now. */
+async function loaded(call: () => unknown): Promise<unknown> {
+  const here = place();
+  try {
     await init();
-    return method.apply(Sandbox, args);
-  });
+    return await call();
+  } catch (error) {
+    leadTo(error, here);
+    throw error;
+  }
 }
+
+/** A static member of the module's class, by its number there. */
+const fixed =
+  (member: number): Method =>
+  (...args) =>
+    (Sandbox as unknown as { __static(member: number, args: unknown[]): unknown }).__static(member, args);
+
+for (const [member, name] of ["create", "connect", "attach"].entries()) {
+  define(name, (...args) => loaded(() => fixed(member)(...args)));
+}
+const callById = fixed(3);
 
 /** Calls about a sandbox: whether an argument stands in front of the options, and where the call is: 1 by id, 2 at a sandbox. */
 const CALLS: [name: string, hasArgument: boolean, where: number][] = [
@@ -87,10 +109,9 @@ const CALLS: [name: string, hasArgument: boolean, where: number][] = [
 for (const [name, hasArgument, where] of CALLS) {
   const split = (args: unknown[]) => (hasArgument ? args : [undefined, args[0]]);
   if (where & 1) {
-    define(name, async (id, ...args) => {
-      await init();
+    define(name, (id, ...args) => {
       const [argument, options] = split(args);
-      return callById.call(Sandbox, name, id, argument, options);
+      return loaded(() => callById(name, id, argument, options));
     });
   }
   if (where & 2) {
@@ -99,14 +120,14 @@ for (const [name, hasArgument, where] of CALLS) {
       name,
       async function (this: unknown, ...args) {
         const [argument, options] = split(args);
-        const answer = await callHere.call(this, name, argument, options);
+        const answer = await make.call(this, name, argument, options);
         return isResumption ? this : answer;
       },
       Sandbox.prototype,
     );
   }
 }
-define("killById", statics.kill as Method);
+define("killById", (Sandbox as unknown as Record<string, Method>).kill as Method);
 
 /** Pages whose first one loads the module. */
 const paginated = (Pages: typeof SandboxPaginator | typeof SnapshotPaginator, open: Method) =>
@@ -117,9 +138,9 @@ const paginated = (Pages: typeof SandboxPaginator | typeof SnapshotPaginator, op
     };
     return new Pages(opened as never, options as never);
   };
-define("list", paginated(SandboxPaginator, list));
-define("listSnapshots", paginated(SnapshotPaginator, listSnapshots));
-define("listSnapshots", paginated(SnapshotPaginator, snapshotsHere), Sandbox.prototype);
+define("list", paginated(SandboxPaginator, fixed(4)));
+define("listSnapshots", paginated(SnapshotPaginator, fixed(5)));
+define("listSnapshots", paginated(SnapshotPaginator, snapshots), Sandbox.prototype);
 
 /** Methods of a sandbox that are those of one of its parts, there by another name if one stands here. */
 const FORWARDED: [string, "code" | "files" | "network", string?][] = [

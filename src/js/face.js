@@ -2,4 +2,5 @@
 export * from "../server/js/client.js";
 export * from "./errors.js";
 export { bindFiles } from "./files.js";
+export { bindMembers } from "./members.js";
 export { setProxyFetch } from "./runtime.js";

@@ -1,5 +1,5 @@
 // The end of a panic: what cannot go on is said to everybody who waits, and the module goes on for the next call.
-import { makeError } from "./errors.js";
+import { leadTo, makeError, place } from "./errors.js";
 import { endCalls } from "./guard.js";
 
 /** Promises of calls under way. */
@@ -12,9 +12,11 @@ export class Deferred {
   isOver = false;
 
   constructor(watched) {
+    const here = watched ? place() : undefined;
     this.promise = new Promise((resolve, reject) => {
       this.settle = (failed, value) => {
         waiting.delete(this);
+        if (failed && here) leadTo(value, here);
         (failed ? reject : resolve)(value);
       };
     });

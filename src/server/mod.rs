@@ -23,14 +23,15 @@ mod typing;
 
 use crate::client::Client;
 use crate::error::{Fault, Result, invalid};
+use crate::members::{Answer, Args, at_once};
 use crate::options::{Options, argument, object, set, set_text};
 use crate::protocol::server::endpoints::{Endpoint, endpoint, is_segment};
 use crate::target::{Target, promise};
-use js_sys::{Object, Promise};
+use js_sys::{Array, Object};
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
 
-pub use sandbox::{terminal, wants_websocket};
+pub use sandbox::{client, start, terminal, wants_websocket};
 
 /// The default of `timeoutMs`, in ms.
 const TIMEOUT: f64 = 30_000.0;
@@ -89,61 +90,61 @@ struct Urls {
     pty_query: String,
 }
 
+impl Urls {
+    /// The first four arguments.
+    fn read(args: &Array) -> Self {
+        let [base, query, pty, pty_query] = [0, 1, 2, 3].map(|at| args.get(at).as_string());
+        let [base, query, pty_query] = [base, query, pty_query].map(Option::unwrap_or_default);
+        Self { base, query, pty, pty_query }
+    }
+}
+
 /// The side of a `ServerClient` that makes requests.
 #[wasm_bindgen(skip_typescript)]
 pub struct ServerCore(Rc<Server>);
 
 #[wasm_bindgen]
 impl ServerCore {
-    /// See [`Urls`].
+    /// See [`Urls::read`]; options follow.
     #[wasm_bindgen(constructor)]
-    pub fn new(
-        base: String,
-        query: String,
-        pty: Option<String>,
-        pty_query: String,
-        options: JsValue,
-    ) -> core::result::Result<Self, JsValue> {
+    pub fn new(args: &Array) -> core::result::Result<Self, JsValue> {
         Fault::throw((|| {
-            let options = Options::new(options)?;
+            let options = Options::new(args.get(4))?;
             // No cloud stands behind this client: a profile without a key, and no environment is read for it.
             let own = object(&[("provider", object(&[("name", JsValue::from_str("server"))]).into())]);
             for name in ["fetch", "logger", "webSocket"] {
                 set(&own, name, &options.get(name)?);
             }
             let client = Rc::new(Client::new(&Options::new(own.into())?)?);
-            Ok(Self(Server::new(client, Urls { base, query, pty, pty_query }, &options, None)?))
+            Ok(Self(Server::new(client, Urls::read(args), &options, None)?))
         })())
     }
 
-    /// Calls an endpoint. `args` holds its fields and the call's options together.
-    pub fn call(&self, id: &str, args: JsValue) -> Promise {
-        let (server, found) = (self.0.clone(), known(id));
-        promise(async move {
-            let endpoint = found?;
-            call::call(&server, endpoint, &Options::new(args)?).await
-        })
-    }
-
-    /// A stream of an endpoint's events. It opens with the first step.
-    pub fn events(&self, id: &str, args: JsValue) -> core::result::Result<JsValue, JsValue> {
-        Fault::throw(known(id).and_then(|endpoint| events::open(&self.0, endpoint, &Options::new(args)?)))
-    }
-
-    /// Attaches to a terminal.
-    pub fn attach(&self, session: JsValue, options: JsValue) -> Promise {
+    /// See [`crate::members`].
+    #[wasm_bindgen(js_name = __call)]
+    pub fn call(&self, member: u32, args: &Array) -> Answer {
         let server = self.0.clone();
-        promise(async move {
-            let session = argument("sessionId", &session)?;
-            if !is_segment(&session) {
-                return Err(invalid(&["sessionId must be one that pty.create or pty.list gave."]));
-            }
-            pty::attach(server, session, &Options::new(options)?).await
+        let [first, second] = Args(args).pair();
+        Ok(match member {
+            // Calls an endpoint. The second argument holds its fields and the call's options together.
+            0 => promise(async move { call::call(&server, known(&first)?, &Options::new(second)?).await }).into(),
+            // A stream of an endpoint's events. It opens with the first step.
+            1 => return at_once(known(&first).and_then(|endpoint| events::open(&server, endpoint, &Options::new(second)?))),
+            // Attaches to a terminal.
+            _ => promise(async move {
+                let session = argument("sessionId", &first)?;
+                if !is_segment(&session) {
+                    return Err(invalid(&["sessionId must be one that pty.create or pty.list gave."]));
+                }
+                pty::attach(server, session, &Options::new(second)?).await
+            })
+            .into(),
         })
     }
 }
 
-fn known(id: &str) -> Result<&'static Endpoint> {
+fn known(id: &JsValue) -> Result<&'static Endpoint> {
+    let id = &*id.as_string().unwrap_or_default();
     endpoint(id).ok_or_else(|| invalid(&["There is no endpoint ", id, "."]))
 }
 

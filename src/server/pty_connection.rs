@@ -3,6 +3,7 @@
 use super::pty::Connection;
 use super::typing::type_text;
 use crate::error::{Result, Thrown, invalid};
+use crate::members::{Answer, Args};
 use crate::options::{argument, bytes, integer, object};
 use crate::protocol::failure::Class;
 use crate::protocol::routing::decimal;
@@ -10,7 +11,7 @@ use crate::stream::{Pull, chunk_stream};
 use crate::target::promise;
 use crate::transport::guard::{Guard, Held};
 use crate::transport::json::get;
-use js_sys::Promise;
+use js_sys::{Array, Object, Promise};
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
 
@@ -36,7 +37,7 @@ impl PtyConnection {
     }
 
     /// Sends a message that needs no room.
-    fn tell(&self, message: Result<js_sys::Object>) -> Promise {
+    fn tell(&self, message: Result<Object>) -> Promise {
         match message.and_then(|message| self.0.send(&message)) {
             Ok(()) => Promise::resolve(&JsValue::UNDEFINED),
             Err(fault) => Promise::reject(&fault.into_js()),
@@ -53,95 +54,68 @@ impl PtyConnection {
 
 #[wasm_bindgen]
 impl PtyConnection {
-    #[wasm_bindgen(getter, js_name = sessionId)]
-    pub fn session_id(&self) -> String {
-        self.0.session.clone()
-    }
-
-    #[wasm_bindgen(getter)]
-    pub fn pid(&self) -> Option<f64> {
-        self.0.pid.get()
-    }
-
-    #[wasm_bindgen(getter, js_name = isConnected)]
-    pub fn is_connected(&self) -> bool {
-        !self.0.ended()
-    }
-
-    #[wasm_bindgen(getter)]
-    pub fn closed(&self) -> Promise {
-        self.0.closed.promise()
-    }
-
-    pub fn send(&self, data: JsValue, options: JsValue) -> Promise {
-        let text = data.as_string().ok_or_else(|| invalid(&["data must be a string; sendBytes takes bytes."]));
-        self.type_in(text, options)
-    }
-
-    #[wasm_bindgen(js_name = sendBytes)]
-    pub fn send_bytes(&self, data: JsValue, options: JsValue) -> Promise {
-        self.type_in(bytes("data", &data).and_then(|given| self.0.typing.text(given)), options)
-    }
-
-    pub fn resize(&self, cols: JsValue, rows: JsValue) -> Promise {
-        self.tell((|| {
-            let cols = integer("cols", &cols, 1.0, 1_000.0)?;
-            let rows = integer("rows", &rows, 1.0, 1_000.0)?;
-            Ok(object(&[("type", JsValue::from_str("resize")), ("cols", cols.into()), ("rows", rows.into())]))
-        })())
-    }
-
-    pub fn signal(&self, name: JsValue) -> Promise {
-        let name = if name.is_undefined() { Some(SIGNALS[0].to_owned()) } else { name.as_string() };
-        let name = name.filter(|name| SIGNALS.contains(&name.as_str()));
-        self.tell(match name {
-            Some(name) => Ok(object(&[("type", JsValue::from_str("signal")), ("signal", JsValue::from_str(&name))])),
-            None => Err(invalid(&["the signal must be one of ", &SIGNALS.join(", "), "."])),
-        })
-    }
-
-    pub fn receive(&self, timeout: JsValue) -> Promise {
-        let connection = self.0.clone();
-        promise(async move {
-            let stop = Held::after(duration(&timeout)?);
-            connection.receive(&stop).await
-        })
-    }
-
-    pub fn expect(&self, text: JsValue, timeout: JsValue) -> Promise {
-        let connection = self.0.clone();
-        promise(async move {
-            let text = argument("text", &text)?;
-            let ms = duration(&timeout)?.unwrap_or(EXPECT_TIMEOUT);
-            let stop = Held::after(Some(ms));
-            let mut output = String::new();
-            // Where the text may begin: what was looked through is not looked through again.
-            let mut from = 0;
-            while !output[from..].contains(&text) {
-                from = (0..=output.len().saturating_sub(text.len())).rev().find(|at| output.is_char_boundary(*at)).unwrap_or(0);
-                let message = connection.receive(&stop).await?;
-                if message.is_undefined() {
-                    return Err(not_seen(&stop, ms).into());
-                }
-                output.push_str(&get(&message, "data").as_string().unwrap_or_default());
+    /// See [`crate::members`].
+    #[wasm_bindgen(js_name = __call)]
+    pub fn call(&self, member: u32, args: &Array) -> Answer {
+        let of = &self.0;
+        let connection = of.clone();
+        let [first, second] = Args(args).pair();
+        Ok(match member {
+            0 => return Ok(JsValue::from_str(&of.session)),
+            1 => return Ok(of.pid.get().into()),
+            2 => return Ok((!of.ended()).into()),
+            3 => of.closed.promise(),
+            4 => {
+                let text = first.as_string().ok_or_else(|| invalid(&["data must be a string; sendBytes takes bytes."]));
+                self.type_in(text, second)
             }
-            Ok(JsValue::from_str(&output))
-        })
+            5 => self.type_in(bytes("data", &first).and_then(|given| of.typing.text(given)), second),
+            6 => self.tell(size(&first, &second)),
+            7 => self.tell(signal(&first)),
+            8 => promise(async move {
+                let stop = Held::after(duration(&first)?);
+                connection.receive(&stop).await
+            }),
+            9 => promise(async move { expect(&connection, &first, &second).await }),
+            // Disposal, too.
+            10 | 11 => of.end(None),
+            _ => return Ok(iterate(&chunk_stream(Rc::new(Messages { connection, stop: Guard::new() })))),
+        }
+        .into())
     }
+}
 
-    pub fn close(&self) -> Promise {
-        self.0.end(None)
-    }
+fn size(cols: &JsValue, rows: &JsValue) -> Result<Object> {
+    let cols = integer("cols", cols, 1.0, 1_000.0)?;
+    let rows = integer("rows", rows, 1.0, 1_000.0)?;
+    Ok(object(&[("type", JsValue::from_str("resize")), ("cols", cols.into()), ("rows", rows.into())]))
+}
 
-    #[wasm_bindgen(js_name = "[Symbol.asyncIterator]")]
-    pub fn iterate(&self) -> JsValue {
-        iterate(&chunk_stream(Rc::new(Messages { connection: self.0.clone(), stop: Guard::new() })))
+fn signal(name: &JsValue) -> Result<Object> {
+    let name = if name.is_undefined() { Some(SIGNALS[0].to_owned()) } else { name.as_string() };
+    match name.filter(|name| SIGNALS.contains(&name.as_str())) {
+        Some(name) => Ok(object(&[("type", JsValue::from_str("signal")), ("signal", JsValue::from_str(&name))])),
+        None => Err(invalid(&["the signal must be one of ", &SIGNALS.join(", "), "."])),
     }
+}
 
-    #[wasm_bindgen(js_name = __dispose)]
-    pub fn dispose(&self) -> Promise {
-        self.close()
+/// Waits for a text, and gives the output up to it.
+async fn expect(connection: &Connection, text: &JsValue, timeout: &JsValue) -> Result<JsValue> {
+    let text = argument("text", text)?;
+    let ms = duration(timeout)?.unwrap_or(EXPECT_TIMEOUT);
+    let stop = Held::after(Some(ms));
+    let mut output = String::new();
+    // Where the text may begin: what was looked through is not looked through again.
+    let mut from = 0;
+    while !output[from..].contains(&text) {
+        from = (0..=output.len().saturating_sub(text.len())).rev().find(|at| output.is_char_boundary(*at)).unwrap_or(0);
+        let message = connection.receive(&stop).await?;
+        if message.is_undefined() {
+            return Err(not_seen(&stop, ms).into());
+        }
+        output.push_str(&get(&message, "data").as_string().unwrap_or_default());
     }
+    Ok(JsValue::from_str(&output))
 }
 
 fn duration(value: &JsValue) -> Result<Option<f64>> {

@@ -13,7 +13,7 @@ use crate::target::{Target, promise};
 use crate::transport::connect::Opening;
 use crate::transport::json::get;
 use crate::transport::limits::Limits;
-use js_sys::{JSON, Promise};
+use js_sys::{Array, JSON, Promise};
 use std::cell::RefCell;
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
@@ -57,24 +57,17 @@ pub struct ServerOrigin {
 #[wasm_bindgen]
 impl ServerOrigin {
     /// The core of a client: see [`ServerCore::new`].
-    pub fn open(
-        &self,
-        base: String,
-        query: String,
-        pty: Option<String>,
-        pty_query: String,
-        options: JsValue,
-    ) -> core::result::Result<ServerCore, JsValue> {
+    pub fn open(&self, args: &Array) -> core::result::Result<ServerCore, JsValue> {
         Fault::throw((|| {
             let of = (self.target.clone(), self.port, self.pty_port);
-            let urls = Urls { base, query, pty, pty_query };
-            Ok(ServerCore(Server::new(self.target.client.clone(), urls, &Options::new(options)?, Some(of))?))
+            let server = Server::new(self.target.client.clone(), Urls::read(args), &Options::new(args.get(4))?, Some(of))?;
+            Ok(ServerCore(server))
         })())
     }
 }
 
 /// A client of the server on these ports.
-fn client(target: &Rc<Target>, options: JsValue) -> Result<JsValue> {
+pub fn client(target: &Rc<Target>, options: JsValue) -> Result<JsValue> {
     let read = Options::new(options.clone())?;
     let (number, pty_number) = ports(&read)?;
     let [http, pty] = [number, pty_number].map(|number| target.port_url(number));
@@ -90,26 +83,18 @@ fn ports(options: &Options) -> Result<(u16, u16)> {
     Ok((number("port", PORT)?, number("ptyPort", PTY_PORT)?))
 }
 
-#[wasm_bindgen]
+/// Starts a server and waits until it answers.
+pub fn start(target: &Rc<Target>, options: JsValue) -> Promise {
+    let of = target.clone();
+    target.promise(async move { started(&of, options).await })
+}
+
 impl Sandbox {
-    #[wasm_bindgen(getter)]
     pub fn server(&self) -> JsValue {
         // Without options nothing can be wrong with them.
         self.server.get_or_init(|| client(&self.target, JsValue::UNDEFINED).unwrap_or_default()).clone()
     }
 
-    #[wasm_bindgen(js_name = serverAt)]
-    pub fn server_at(&self, options: JsValue) -> core::result::Result<JsValue, JsValue> {
-        Fault::throw(client(&self.target, options))
-    }
-
-    #[wasm_bindgen(js_name = startServer)]
-    pub fn start_server(&self, options: JsValue) -> Promise {
-        let target = self.target.clone();
-        self.target.promise(async move { start(&target, options).await })
-    }
-
-    #[wasm_bindgen(js_name = listCommands)]
     pub fn list_commands(&self, options: JsValue) -> Promise {
         match self.on_port(&options) {
             Ok(client) => list_commands(&client, options),
@@ -143,7 +128,7 @@ pub fn terminal(server: &JsValue, options: &JsValue) -> Promise {
     open_terminal(server, options)
 }
 
-async fn start(target: &Rc<Target>, given: JsValue) -> Result<JsValue> {
+async fn started(target: &Rc<Target>, given: JsValue) -> Result<JsValue> {
     let options = Options::new(given.clone())?;
     let client = client(target, given)?;
     let limits = Limits::start(&CallOptions { timeout: None, ..options.call(None)? })?;

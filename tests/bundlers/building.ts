@@ -6,8 +6,10 @@ import { fileURLToPath } from "node:url";
 import { Sandbox } from "agent-sandbox-web";
 import { expect, inject } from "vitest";
 import { launchChromium, openPage } from "../support/browser.ts";
+import { example } from "../support/examples.ts";
 import { type Project, packageProject, toolsOf } from "../support/package-project.ts";
 import { servePages } from "../support/pages.ts";
+import { printed } from "../support/programs.ts";
 
 /** Loads a bundler that only these tests have. */
 export const requireTool = createRequire(join(toolsOf("bundlers"), "package.json"));
@@ -26,6 +28,13 @@ export async function appProject(app: string, more: Record<string, string> = {})
     }),
   );
   return packageProject({ ...Object.fromEntries(contents), ...more }, join(toolsOf("bundlers"), "projects"));
+}
+
+/** Runs the commands of an example of the package's README in a project, in which the tools are as if they were installed. */
+export async function runReadme(name: string, folder: string): Promise<void> {
+  const bins = [toolsOf("bundlers"), toolsOf("runtimes")].map((tools) => join(tools, "node_modules/.bin"));
+  const commands = example("pkg/README.md", name).replaceAll("npx ", "");
+  await printed("sh", ["-ec", `PATH=${bins.join(":")}:$PATH\n${commands}`], folder);
 }
 
 /** What an app shows when it is done: by default, what a command has printed. */

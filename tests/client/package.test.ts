@@ -138,6 +138,31 @@ describe("in Node", () => {
   });
 });
 
+/** What `init` is given besides what the test of the manual entry gives it, as code. */
+const SOURCES = {
+  "a response": 'new Response(bytes, { headers: { "content-type": "application/wasm" } })',
+  "the promise of a response of no particular type": "Promise.resolve(new Response(bytes))",
+  "a buffer": "bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength)",
+};
+
+test.each(Object.entries(SOURCES))("init takes %s, and two calls at once load once", async (_, source) => {
+  const result = await inNode(`${COUNT}
+    const streaming = WebAssembly.instantiateStreaming;
+    // A response of another type is refused, and read instead.
+    WebAssembly.instantiateStreaming = async (...given) => {
+      const made = await streaming(...given);
+      loads += 1;
+      return made;
+    };
+    const { Sandbox, init } = await import("agent-sandbox-web/manual");
+    const { readFile } = await import("node:fs/promises");
+    const bytes = await readFile(new URL(import.meta.resolve("agent-sandbox-web/agent_sandbox_web_bg.wasm")));
+    await Promise.all([init(${source}), init()]);
+    console.log(JSON.stringify({ loads, id: (await ${ATTACH}).id }));
+  `);
+  expect(result).toEqual({ loads: 1, id: "i1" });
+});
+
 test("no entry but Node's has a built-in of Node among its imports", async () => {
   const names = (await readdir(dist)).filter((name) => name.endsWith(".js") && name !== "node.js");
   expect(names).toEqual(expect.arrayContaining(["browser.js", "core.js", "deno.js", "edge-light.js", "manual.js", "workerd.js"]));

@@ -169,7 +169,9 @@ test("an error's stack begins with its name and message, leads to the caller and
     expect(stack?.split("\n")[0]).toBe(`InvalidArgumentError: ${message}`);
     expect(stack).not.toMatch(/wasm|snippets/);
   }
+  // The second failed when its call had long returned, and was not the test's to await.
   expect(error.stack).toContain("surface.test");
+  expect(rejection.stack).toContain("surface.test");
 });
 
 /** Members of an interface or class, inherited ones too. */

@@ -38,6 +38,18 @@ describe("the notebook", { timeout: 240_000 }, () => {
     await page.until(`window.deepQuery('${cell(2)} >>> sandbox-result >>> img', "")[0].naturalWidth > 300`);
     expect(await image.evaluate((image) => (image as HTMLImageElement).src.slice(0, 22))).toBe("data:image/png;base64,");
     await screenshot(page.page, "notebook-figure");
+    await page.click(`${cell(2)} >>> sandbox-result >>> button`, "Explore the chart");
+    const chart = await page.find(`${cell(2)} >>> sandbox-chart >>> svg`);
+    await chart.evaluate((chart) => chart.scrollIntoView({ block: "center" }));
+    const box = await chart.boundingBox();
+    const point = await page.page.evaluate(
+      (path) => window.deepQuery(path, "")[0]?.getBoundingClientRect().toJSON() as DOMRect,
+      `${cell(2)} >>> sandbox-chart >>> circle:nth-of-type(2)`,
+    );
+    expect(box?.width).toBeGreaterThan(300);
+    await page.page.mouse.move(point.x + 2, point.y + 2);
+    await page.find(`${cell(2)} >>> sandbox-chart >>> .said`, "squares: 1, 4");
+    await screenshot(page.page, "notebook-chart");
     await (await page.find(`${cell(2)} >>> sandbox-result >>> select`)).select("2");
     await page.find(`${cell(2)} >>> sandbox-table >>> caption`, "A figure");
     await page.find(`${cell(2)} >>> sandbox-table >>> tr`, "squares29");

@@ -103,9 +103,10 @@ describe("the story of the console", { timeout: 180_000 }, () => {
   });
 
   test("a change in the sandbox is not overwritten without asking", async () => {
-    expect(await page.run(`sleep 0.01; echo changed inside > ./"${NAME}"`)).toBe("exit 0");
     await page.click("sandbox-editor >>> .cm-content");
     await page.page.keyboard.type("x");
+    await page.find("sandbox-editor >>> .dirty");
+    expect(await page.run(`sleep 0.01; echo changed inside > ./"${NAME}"`)).toBe("exit 0");
     await page.click('sandbox-editor >>> button[aria-label="Save"]');
     await page.find("sandbox-dialog >>> h2", "has changed");
     await page.answer("Cancel");

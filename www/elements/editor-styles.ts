@@ -124,6 +124,56 @@ export const editorStyles = css`
     background: var(--sb-bg);
     line-height: 1.5;
   }
+  .outside {
+    display: flex;
+    flex-wrap: wrap;
+    align-items: center;
+    gap: 6px 8px;
+    flex: none;
+    padding: 6px 12px;
+    border-bottom: 1px solid var(--sb-border);
+    background: var(--sb-warn-bg);
+  }
+  .outside > svg.icon {
+    color: var(--sb-warn);
+  }
+  .outside span {
+    flex: 1;
+    min-width: 20ch;
+  }
+  .picture {
+    display: flex;
+    flex-direction: column;
+    height: 100%;
+    min-height: 0;
+    margin: 0;
+  }
+  .picture .frame {
+    display: grid;
+    place-items: center;
+    flex: 1;
+    min-height: 0;
+    padding: 12px;
+    overflow: auto;
+    background: repeating-conic-gradient(var(--sb-hover) 0 25%, var(--sb-surface) 0 50%) 0 0 / 20px 20px;
+  }
+  .picture img {
+    display: block;
+    max-width: 100%;
+    max-height: 100%;
+    min-height: 0;
+    object-fit: contain;
+  }
+  .picture figcaption {
+    display: flex;
+    flex-wrap: wrap;
+    align-items: center;
+    gap: 4px 14px;
+    padding: 5px 12px;
+    border-top: 1px solid var(--sb-border);
+    background: var(--sb-bg);
+    font-size: 12px;
+  }
   .save-error {
     margin: 8px;
   }

@@ -2,14 +2,16 @@ import type { Sandbox } from "agent-sandbox-web";
 import { html, LitElement, nothing, type PropertyValues } from "lit";
 import { customElement, property, query, state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
+import type { Action } from "./actions.js";
 import { consoleStyles } from "./console-styles.js";
 import { icon } from "./icons.js";
 import type { SandboxFiles } from "./sandbox-files.js";
-import type { SandboxTerminal } from "./sandbox-terminal.js";
+import type { SandboxTerminalGroup } from "./sandbox-terminal-group.js";
 import { base } from "./styles.js";
+import { type KeptTerminal, keepTerminals, restoreTerminals } from "./terminal/keep.js";
 import "./sandbox-command.js";
 import "./sandbox-files.js";
-import "./sandbox-terminal.js";
+import "./sandbox-terminal-group.js";
 
 /** What can be looked at: the files, the command box, the notebook, the metrics, or the terminal of this number. */
 type View = "files" | "command" | "notebook" | "metrics" | number;
@@ -40,7 +42,7 @@ export class SandboxConsole extends LitElement {
   @property({ type: Boolean }) paused = false;
   /** See `<sandbox-notebook>`. */
   @property({ attribute: "frame-url" }) frameUrl = "";
-  /** See `<sandbox-notebook>`. */
+  /** See `<sandbox-notebook>` and `<sandbox-files>`. */
   @property({ attribute: "storage-key" }) storageKey = "";
   @state() private view: View = "command";
   /** Those of the lazy views that have been looked at. */
@@ -52,6 +54,7 @@ export class SandboxConsole extends LitElement {
   @state() private panelHeight = 0;
   @query("sandbox-files") private files!: SandboxFiles;
   private counter = 1;
+  private kept: ReadonlyMap<number, readonly KeptTerminal[]> = new Map();
   private readonly sizes = new ResizeObserver(([entry]) => this.measured(entry?.contentRect));
 
   /** Whether a file has changes that are not saved. */
@@ -59,22 +62,69 @@ export class SandboxConsole extends LitElement {
     return this.files?.dirty ?? false;
   }
 
+  /** What can be done here now, for command palettes. */
+  get actions(): Action[] {
+    const views = (["files", "command", "notebook", "metrics"] as const).map((view) => ({
+      group: "Show",
+      label: NAMES[view],
+      icon: view,
+      run: () => this.show(view),
+    }));
+    const terminals = this.terminals.map((id) => ({
+      group: "Show",
+      label: `Terminal ${id}`,
+      icon: "terminal" as const,
+      run: () => this.show(id),
+    }));
+    const shown = this.shown;
+    return [
+      ...views,
+      ...terminals,
+      ...(this.ended ? [] : [{ group: "Terminal", label: "New terminal", icon: "add" as const, run: () => this.addTerminal() }]),
+      ...(typeof shown === "number"
+        ? [
+            {
+              group: "Terminal",
+              label: `Close Terminal ${shown} and end its shell`,
+              icon: "close" as const,
+              run: () => this.closeTerminal(shown),
+            },
+          ]
+        : []),
+      ...(this.narrow
+        ? []
+        : [
+            {
+              group: "Layout",
+              label: "Use the whole height, or show the files above",
+              icon: "maximize" as const,
+              run: () => this.setWhole(!this.whole.has(shown)),
+            },
+          ]),
+    ];
+  }
+
   override connectedCallback() {
     super.connectedCallback();
     this.sizes.observe(this);
+    window.addEventListener("pagehide", this.keep);
   }
 
   override disconnectedCallback() {
     super.disconnectedCallback();
     this.sizes.disconnect();
+    window.removeEventListener("pagehide", this.keep);
   }
 
   protected override willUpdate(changed: PropertyValues<this>) {
     if (!changed.has("sandbox")) return;
-    this.counter = 1;
-    this.terminals = [1];
-    this.view = "command";
+    const kept = this.storage === undefined ? undefined : restoreTerminals(this.storage);
+    this.kept = new Map(kept?.tabs.map(({ id, panes }) => [id, panes]));
+    this.terminals = this.kept.size > 0 ? [...this.kept.keys()] : [1];
+    this.counter = Math.max(...this.terminals);
+    this.view = isView(kept?.view, this.terminals) ? kept.view : "command";
     this.loaded = new Set();
+    void this.load(this.view);
   }
 
   override render() {
@@ -83,7 +133,7 @@ export class SandboxConsole extends LitElement {
     const whole = !narrow && this.whole.has(view);
     return html`
       <div class="layout ${narrow || whole ? "narrow" : "wide"}" style="--panel: ${this.panelHeight}px">
-        <sandbox-files class="view" .sandbox=${sandbox} ?ended=${this.ended}
+        <sandbox-files class="view" .sandbox=${sandbox} ?ended=${this.ended} storage-key=${this.storageKey}
           ?hidden=${whole || (narrow && view !== "files")}></sandbox-files>
         ${narrow || whole ? nothing : this.renderSplitter()}
         <div class="bar">
@@ -116,8 +166,8 @@ export class SandboxConsole extends LitElement {
           ${repeat(
             this.terminals,
             (id) => id,
-            (id) => html`<sandbox-terminal class="view" data-id=${id} label=${`Terminal ${id}`} .sandbox=${sandbox}
-              ?ended=${this.ended} ?active=${view === id} ?hidden=${view !== id}></sandbox-terminal>`,
+            (id) => html`<sandbox-terminal-group class="view" data-id=${id} label=${`Terminal ${id}`} .sandbox=${sandbox}
+              .kept=${this.kept.get(id) ?? []} ?ended=${this.ended} ?paused=${this.paused} ?active=${view === id} ?hidden=${view !== id}></sandbox-terminal-group>`,
           )}
         </div>
       </div>
@@ -180,9 +230,19 @@ export class SandboxConsole extends LitElement {
     this.whole = views;
   }
 
-  private terminal(id: number): SandboxTerminal | null {
-    return this.renderRoot.querySelector(`sandbox-terminal[data-id="${id}"]`);
+  private terminal(id: number): SandboxTerminalGroup | null {
+    return this.renderRoot.querySelector(`sandbox-terminal-group[data-id="${id}"]`);
   }
+
+  private get storage(): string | undefined {
+    return this.storageKey !== "" && this.sandbox ? `${this.storageKey}.terminals.${this.sandbox.sandboxId}` : undefined;
+  }
+
+  private readonly keep = () => {
+    if (this.storage === undefined || this.ended) return;
+    const tabs = this.terminals.map((id) => ({ id, panes: this.terminal(id)?.keep() ?? [] }));
+    keepTerminals(this.storage, { tabs, view: this.view });
+  };
 
   private addTerminal() {
     this.counter += 1;
@@ -234,6 +294,11 @@ export class SandboxConsole extends LitElement {
     event.preventDefault();
     this.setPanelHeight(this.panelHeight + step);
   }
+}
+
+/** Whether `view` is one that there is; what was kept may be of another version of the page. */
+function isView(view: string | number | undefined, terminals: readonly number[]): view is View {
+  return typeof view === "number" ? terminals.includes(view) : view !== undefined && Object.hasOwn(NAMES, view);
 }
 
 declare global {

@@ -13,6 +13,8 @@ export interface Question {
   action: string;
   /** Whether saying yes destroys something. The focus is then on the button that says no. */
   danger?: boolean;
+  /** Further answers, each with what {@link prompt} then gives. */
+  others?: readonly { readonly value: string; readonly label: string }[];
   /** Asks for a text. */
   input?: {
     label: string;
@@ -67,7 +69,7 @@ export class SandboxDialog extends LitElement {
   @query("input") private input!: HTMLInputElement | null;
 
   override render() {
-    const { title, text, detail, action, danger, input } = this.question;
+    const { title, text, detail, action, danger, input, others = [] } = this.question;
     return html`
       <dialog aria-labelledby="title" @close=${() => this.finish(undefined)}>
         <form @submit=${this.submit} novalidate>
@@ -84,6 +86,7 @@ export class SandboxDialog extends LitElement {
           }
           <div class="buttons">
             <button type="button" class="button" ?autofocus=${danger && !input} @click=${() => this.finish(undefined)}>Cancel</button>
+            ${others.map(({ value, label }) => html`<button type="button" class="button" @click=${() => this.finish(value)}>${label}</button>`)}
             <button class="button ${danger ? "danger" : "primary"}" ?autofocus=${!danger && !input}>${action}</button>
           </div>
         </form>
@@ -118,7 +121,7 @@ export class SandboxDialog extends LitElement {
   }
 }
 
-/** Asks a question that may hold a text field. Gives the text, or `undefined` for no. */
+/** Asks a question that may hold a text field or further answers. Gives the text or the answer's value (`""` for a plain yes), or `undefined` for no. */
 export function prompt(question: Question): Promise<string | undefined> {
   const before = deepActiveElement();
   return new Promise((resolve) => {

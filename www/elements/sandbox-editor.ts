@@ -1,32 +1,19 @@
-import { FileNotFoundError, type Sandbox } from "agent-sandbox-web";
+import type { Files, Sandbox } from "agent-sandbox-web";
 import { html, LitElement, nothing, type PropertyValues } from "lit";
 import { customElement, property, query, state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
 import { isGone } from "./describe-error.js";
-import type { EditorDocument, EditorEngine } from "./editor-engine.js";
+import type { EditorEngine } from "./editor/editor-engine.js";
+import { type OpenDocument, version, versionOf } from "./editor/open-document.js";
+import { noFile, picture, refused } from "./editor/views.js";
 import { editorStyles } from "./editor-styles.js";
-import { bytes } from "./format.js";
+import { openFile } from "./files/open-file.js";
 import { icon } from "./icons.js";
 import { languageOf } from "./language.js";
 import { baseName, plainName, visibleName } from "./names.js";
-import { EDITABLE_BYTES, hexDump, type OpenedFile, openFile } from "./open-file.js";
-import { confirm } from "./sandbox-dialog.js";
+import { confirm, prompt } from "./sandbox-dialog.js";
 import { base, emptyState } from "./styles.js";
 import "./sandbox-error.js";
-
-interface OpenDocument {
-  path: string;
-  /** Ends the reading when the tab is closed. */
-  readonly reading: AbortController;
-  opened?: OpenedFile;
-  document?: EditorDocument;
-  error?: unknown;
-  saveError?: unknown;
-  saving?: boolean;
-  dirty?: boolean;
-  /** When the file was changed last, as far as is known, in ms since 1970. */
-  modified?: number | undefined;
-}
 
 /**
  * An editor for the files of a sandbox, with a tab for each open file.
@@ -65,23 +52,43 @@ export class SandboxEditor extends LitElement {
     return this.current?.document && this.engine?.text(this.current.document);
   }
 
-  /** Shows a file, opening it if it is not open. */
-  async open(path: string): Promise<void> {
-    const open = this.documents.find((document) => document.path === path);
-    if (open) {
-      this.show(open);
-      return;
+  /** The paths of the files that are open, in the order of their tabs. */
+  get paths(): string[] {
+    return this.documents.map(({ path }) => path);
+  }
+
+  /** Shows a file, opening it if it is not open, at a line (from 1) if one is given. */
+  async open(path: string, line?: number): Promise<void> {
+    let document = this.documents.find((document) => document.path === path);
+    if (!document) {
+      document = { path, reading: new AbortController() };
+      this.documents = [...this.documents, document];
     }
-    const document: OpenDocument = { path, reading: new AbortController() };
-    this.documents = [...this.documents, document];
-    this.show(document);
-    await this.load(document);
+    document.line = line;
+    await this.show(document);
+  }
+
+  /** Opens files that were open before; each is read when it is shown. */
+  restore(paths: readonly string[], current: string | undefined): void {
+    this.documents = paths.map((path) => ({ path, reading: new AbortController() }));
+    const shown = this.documents.find(({ path }) => path === current);
+    if (shown) void this.show(shown, false);
+  }
+
+  /** Says that something at `path` has changed in the sandbox, or is gone; `""` when it is not known where. */
+  changedOutside(path: string, gone: boolean): void {
+    for (const document of this.documents) {
+      if (gone && document.path === path) document.doubtful = true;
+      if (path === "" || document.path === path || document.path.startsWith(`${path}/`)) void this.look(document);
+    }
   }
 
   /** Follows a rename or move of a file, or of a folder above it. */
   moved(from: string, to: string): void {
     for (const document of this.documents) {
-      if (document.path === from || document.path.startsWith(`${from}/`)) document.path = to + document.path.slice(from.length);
+      if (document.path !== from && !document.path.startsWith(`${from}/`)) continue;
+      document.path = to + document.path.slice(from.length);
+      document.outside = undefined;
     }
     this.requestUpdate();
   }
@@ -101,7 +108,7 @@ export class SandboxEditor extends LitElement {
   override disconnectedCallback() {
     super.disconnectedCallback();
     window.removeEventListener("beforeunload", this.warn);
-    for (const document of this.documents) document.reading.abort();
+    for (const document of this.documents) this.letGo(document);
     this.engine?.dispose();
   }
 
@@ -122,11 +129,14 @@ export class SandboxEditor extends LitElement {
             (document) => this.renderTab(document),
           )}
         </div>
+        <button class="icon-button" aria-label="Find in this file" title="Find in this file (Ctrl-F)" ?disabled=${!current?.document}
+          @click=${() => this.engine?.search()}>${icon("search")}</button>
         <button class="icon-button" aria-label="Save" title="Save (Ctrl-S)" ?disabled=${!current?.dirty || current.saving}
           @click=${() => this.save()}>${icon("save")}</button>
       </div>
       <div class="body" role="tabpanel" aria-label=${current ? plainName(current.path) : "No file is open"}>
         ${current?.saveError === undefined ? nothing : this.renderSaveError(current)}
+        ${current?.comparing ? this.renderComparing(current) : current?.outside && current.document ? this.renderOutside(current) : nothing}
         ${this.renderBody(current)}
         <div class="code" ?hidden=${!current?.document}></div>
       </div>
@@ -139,7 +149,7 @@ export class SandboxEditor extends LitElement {
     const name = baseName(document.path);
     return html`<button role="tab" class="tab" aria-selected=${selected} tabindex=${selected ? 0 : -1}
       title=${plainName(document.path)} aria-keyshortcuts="Delete"
-      @click=${() => this.show(document)} @auxclick=${(event: MouseEvent) => event.button === 1 && this.close(document)}>
+      @click=${() => void this.show(document)} @auxclick=${(event: MouseEvent) => event.button === 1 && this.close(document)}>
       <span class="name">${visibleName(name)}</span>
       ${document.dirty ? html`<span class="dirty" title="Not saved"><span class="visually-hidden">, not saved</span></span>` : nothing}
       <span class="close" title="Close" aria-hidden="true" @click=${(event: Event) => {
@@ -150,13 +160,7 @@ export class SandboxEditor extends LitElement {
   }
 
   private renderBody(current: OpenDocument | undefined) {
-    if (!current) {
-      return html`<div class="empty">
-        ${icon("file")}
-        <h2>No file is open</h2>
-        <p>Choose a file in the tree, or drop files onto it to upload them.</p>
-      </div>`;
-    }
+    if (!current) return noFile();
     if (current.error !== undefined) {
       return html`<div class="message">
         <sandbox-error .error=${current.error} retry-label="Try again" @retry=${() => this.load(current)}>
@@ -164,32 +168,36 @@ export class SandboxEditor extends LitElement {
         </sandbox-error>
       </div>`;
     }
-    if (current.opened?.kind === "refused") return this.renderRefused(current.path, current.opened);
+    const { opened, path, url } = current;
+    const download = () => this.tell("file-download", { path });
+    if (opened?.kind === "refused") return refused(path, opened, download);
+    if (opened?.kind === "image" && url !== undefined) {
+      const broken = () => this.change(current, { opened: { ...opened, kind: "refused", reason: "binary" } });
+      return picture(path, url, opened.info, download, broken);
+    }
     if (current.document) return nothing;
     return html`<div class="message waiting" role="status"><span class="spinner"></span>Reading</div>`;
   }
 
-  private renderRefused(path: string, { reason, info, head }: Extract<OpenedFile, { kind: "refused" }>) {
-    const why = {
-      binary: "This is not text, so it is shown as bytes.",
-      large: `At ${bytes(info.size)} it is too large for the editor, which takes up to ${bytes(EDITABLE_BYTES)}.`,
-      special: "This is not a file with content, but a device, a pipe, a folder or a broken link.",
-    }[reason];
-    return html`<div class="message">
-      <h2>${visibleName(baseName(path))}</h2>
-      <p>${why}</p>
-      <p class="muted">${info.permissions} ${info.owner} · ${bytes(info.size)}</p>
+  private renderOutside(current: OpenDocument) {
+    const deleted = current.outside === "deleted";
+    return html`<div class="outside" role="status">
+      ${icon("warning")}
+      <span>${deleted ? "The file was deleted in the sandbox. Saving writes it anew." : "The file has changed in the sandbox, and here."}</span>
       ${
-        reason === "special"
+        deleted
           ? nothing
-          : html`<button class="button" @click=${() => this.tell("file-download", { path })}>${icon("download")}Download</button>`
+          : html`<button class="button" @click=${() => this.compare(current)}>Compare</button>
+            <button class="button" @click=${() => this.load(current)}>Reload</button>
+            <button class="button" @click=${() => this.keepMine(current)}>Keep mine</button>`
       }
-      ${
-        head.length === 0
-          ? nothing
-          : html`<h3>The first ${head.length} bytes</h3>
-              <pre class="preview mono" tabindex="0">${reason === "large" ? new TextDecoder().decode(head) : hexDump(head)}</pre>`
-      }
+    </div>`;
+  }
+
+  private renderComparing(current: OpenDocument) {
+    return html`<div class="outside" role="status">
+      <span>Green is your text, red is what the file in the sandbox holds. Saving writes your text.</span>
+      <button class="button" @click=${() => this.endComparison(current)}>End the comparison</button>
     </div>`;
   }
 
@@ -215,22 +223,25 @@ export class SandboxEditor extends LitElement {
     </div>`;
   }
 
-  private async load(document: OpenDocument): Promise<void> {
+  private async load(document: OpenDocument, focus = true): Promise<void> {
     const { sandbox } = this;
     if (!sandbox) return;
-    this.change(document, { error: undefined });
+    this.change(document, { error: undefined, begun: true });
     try {
       const [opened, engine] = await Promise.all([
         openFile(sandbox.files, document.path, document.reading.signal),
         this.startEngine(),
       ]);
       if (!this.documents.includes(document)) return;
-      if (opened.kind === "text") {
+      this.letGoOfPicture(document);
+      if (opened.kind === "text" && document.document) engine.reload(document.document, opened.text);
+      else if (opened.kind === "text") {
         document.document = engine.create(opened.text, opened.lineSeparator, `Text of ${plainName(baseName(document.path))}`);
         void this.highlight(document, engine);
-      }
-      this.change(document, { opened, modified: opened.info.modifiedTime?.getTime() });
-      if (document === this.current) this.show(document);
+      } else delete document.document;
+      if (opened.kind === "image") document.url = URL.createObjectURL(opened.data);
+      this.change(document, { opened, version: version(opened.info), outside: undefined, dirty: false });
+      if (document === this.current) await this.show(document, focus);
     } catch (error) {
       if (!document.reading.signal.aborted) this.change(document, { error });
     }
@@ -245,7 +256,7 @@ export class SandboxEditor extends LitElement {
   }
 
   private async loadEngine(): Promise<EditorEngine> {
-    const { EditorEngine } = await import("./editor-engine.js");
+    const { EditorEngine } = await import("./editor/editor-engine.js");
     await this.updateComplete;
     this.engine = new EditorEngine(this.code, this.renderRoot as ShadowRoot, {
       edited: () => this.markDirty(),
@@ -273,12 +284,21 @@ export class SandboxEditor extends LitElement {
     if (dirty !== (current.dirty ?? false)) this.change(current, { dirty });
   }
 
-  private show(document: OpenDocument): void {
+  /** Shows a document, reading it if that has not begun; `focus` says whether the person goes on in it. */
+  private async show(document: OpenDocument, focus = true): Promise<void> {
     this.current = document;
+    if (!document.begun) {
+      await this.load(document, focus);
+      return;
+    }
     if (!document.document || !this.engine) return;
     this.engine.show(document.document);
+    if (document.line !== undefined) this.engine.goTo(document.line);
+    document.line = undefined;
+    void this.look(document);
     // The code is hidden until the next update when another kind of tab was shown before.
-    void this.updateComplete.then(() => this.engine?.focus());
+    await this.updateComplete;
+    if (focus) this.engine.focus();
   }
 
   private async save(): Promise<void> {
@@ -289,37 +309,107 @@ export class SandboxEditor extends LitElement {
     const text = engine.text(document);
     this.change(current, { saving: true, saveError: undefined });
     try {
-      if (await this.mayOverwrite(sandbox, current)) {
+      if (await this.mayOverwrite(sandbox.files, current)) {
         await sandbox.files.write(path, text);
         document.saved = content;
-        const { modifiedTime } = await sandbox.files.getInfo(path);
-        this.change(current, { dirty: engine.isDirty(document), modified: modifiedTime?.getTime() });
+        this.change(current, {
+          dirty: engine.isDirty(document),
+          version: await versionOf(sandbox.files, current),
+          outside: undefined,
+        });
+        await this.endComparison(current);
         this.tell("file-saved", { path });
       }
     } catch (saveError) {
       this.change(current, { saveError });
     } finally {
       this.change(current, { saving: false });
+      // What was told while it was written may have been this very writing, or another's.
+      if (current.stale) void this.look(current);
     }
   }
 
   /** Asks when the file is another than the one that was read. A file that went away is simply written anew. */
-  private async mayOverwrite(sandbox: Sandbox, current: OpenDocument): Promise<boolean> {
-    let modified: number | undefined;
-    try {
-      modified = (await sandbox.files.getInfo(current.path)).modifiedTime?.getTime();
-    } catch (error) {
-      if (error instanceof FileNotFoundError) return true;
-      throw error;
-    }
-    if (current.modified === undefined || modified === current.modified) return true;
-    return confirm({
+  private async mayOverwrite(files: Files, current: OpenDocument): Promise<boolean> {
+    const version = await versionOf(files, current);
+    if (version === undefined || version === current.version) return true;
+    const answer = await prompt({
       title: "The file has changed in the sandbox",
       text: "It was changed there after it was opened here. Saving replaces that change.",
       detail: plainName(current.path),
       action: "Replace it",
       danger: true,
+      others: [{ value: "compare", label: "Compare" }],
     });
+    if (answer === "compare") await this.compare(current);
+    return answer === "";
+  }
+
+  /** Looks whether a file is another than the one that was read. Without changes here the new text is simply taken. */
+  private async look(document: OpenDocument): Promise<void> {
+    const { sandbox } = this;
+    document.stale = true;
+    if (document.looking || !document.opened || !sandbox) return;
+    document.looking = true;
+    try {
+      // While it is written nothing can be told; whoever writes it looks again.
+      while (document.stale && !document.saving) {
+        document.stale = false;
+        const version = await versionOf(sandbox.files, document);
+        if (document.saving) document.stale = true;
+        else await this.found(document, version);
+      }
+    } catch {
+      // Whoever reads or saves it is told what is wrong.
+    } finally {
+      document.looking = false;
+    }
+  }
+
+  private async found(document: OpenDocument, version: string | undefined): Promise<void> {
+    if (version === document.version) this.change(document, { outside: undefined });
+    else if (version === undefined) this.change(document, { outside: "deleted" });
+    else if (document.dirty) this.change(document, { outside: "changed" });
+    else if (!document.comparing) await this.load(document, false);
+  }
+
+  private async compare(current: OpenDocument): Promise<void> {
+    const { engine, sandbox } = this;
+    if (!engine || !sandbox || !current.document) return;
+    try {
+      const opened = await openFile(sandbox.files, current.path, current.reading.signal);
+      if (opened.kind !== "text") {
+        this.change(current, { opened, outside: undefined });
+        return;
+      }
+      await engine.compare(current.document, opened.text);
+      engine.setSaved(current.document, opened.text);
+      // What is compared with is known: saving asks no more, unless the file changes again.
+      this.change(current, {
+        comparing: true,
+        outside: undefined,
+        version: version(opened.info),
+        dirty: engine.isDirty(current.document),
+      });
+    } catch (saveError) {
+      this.change(current, { saveError });
+    }
+  }
+
+  private async endComparison(current: OpenDocument): Promise<void> {
+    if (!current.comparing) return;
+    if (current.document) await this.engine?.compare(current.document, undefined);
+    this.change(current, { comparing: false });
+  }
+
+  /** The next saving replaces what the file holds now. */
+  private async keepMine(current: OpenDocument): Promise<void> {
+    if (!this.sandbox) return;
+    try {
+      this.change(current, { version: await versionOf(this.sandbox.files, current), outside: undefined });
+    } catch (saveError) {
+      this.change(current, { saveError });
+    }
   }
 
   private async copy(): Promise<void> {
@@ -339,13 +429,23 @@ export class SandboxEditor extends LitElement {
     if (agreed) this.drop(document);
   }
 
-  private drop(document: OpenDocument): void {
+  private letGo(document: OpenDocument): void {
     document.reading.abort();
+    this.letGoOfPicture(document);
+  }
+
+  private letGoOfPicture(document: OpenDocument): void {
+    if (document.url !== undefined) URL.revokeObjectURL(document.url);
+    document.url = undefined;
+  }
+
+  private drop(document: OpenDocument): void {
+    this.letGo(document);
     const at = this.documents.indexOf(document);
     this.documents = this.documents.filter((other) => other !== document);
     if (this.current !== document) return;
     const next = this.documents[Math.min(at, this.documents.length - 1)];
-    if (next) this.show(next);
+    if (next) void this.show(next);
     else {
       this.current = undefined;
       this.tell("editor-back");
@@ -358,8 +458,7 @@ export class SandboxEditor extends LitElement {
     if (event.key === "Delete" && this.current) void this.close(this.current);
     else if (step !== undefined) {
       const next = this.documents[(at + step + this.documents.length) % this.documents.length];
-      if (next) this.current = next;
-      if (next?.document) this.engine?.show(next.document);
+      if (next) void this.show(next, false);
       void this.updateComplete.then(() => this.renderRoot.querySelector<HTMLElement>("[aria-selected=true]")?.focus());
     } else return;
     event.preventDefault();

@@ -1,130 +1,67 @@
-import type { EntryInfo, Files, Sandbox } from "agent-sandbox-web";
-import { css, html, LitElement, nothing, type PropertyValues } from "lit";
+import type { EntryInfo, Sandbox } from "agent-sandbox-web";
+import { html, LitElement, nothing, type PropertyValues } from "lit";
 import { customElement, property, query, state } from "lit/decorators.js";
-import { bytes } from "./format.js";
+import { FileActions } from "./files/actions.js";
+import { keepShown, restoreShown } from "./files/keep.js";
+import { chosenEntries, droppedEntries, type LocalEntry } from "./files/local-entries.js";
+import { Transfers } from "./files/transfers.js";
+import { filesStyles } from "./files-styles.js";
 import { icon } from "./icons.js";
-import { baseName, joinPath, nameProblem, parentOf, plainName, visibleName } from "./names.js";
-import { confirm, prompt } from "./sandbox-dialog.js";
+import { parentOf, plainName, visibleName } from "./names.js";
+import { prompt } from "./sandbox-dialog.js";
 import type { SandboxEditor } from "./sandbox-editor.js";
+import type { FoundPlace, SandboxSearch } from "./sandbox-search.js";
+import type { SandboxTransfers } from "./sandbox-transfers.js";
 import type { SandboxTree, TreeAction } from "./sandbox-tree.js";
 import { base } from "./styles.js";
-import { download, droppedFiles, type Upload, Uploads } from "./transfers.js";
 import "./sandbox-editor.js";
 import "./sandbox-error.js";
+import "./sandbox-search.js";
+import "./sandbox-transfers.js";
 import "./sandbox-tree.js";
 
 /** The files of a sandbox: a tree beside an editor, or one at a time where there is little room. */
 @customElement("sandbox-files")
 export class SandboxFiles extends LitElement {
-  static override styles = [
-    base,
-    css`
-      :host {
-        display: block;
-        min-height: 0;
-        min-width: 0;
-        container-type: inline-size;
-        background: var(--sb-surface);
-      }
-      .layout {
-        display: grid;
-        grid-template-columns: minmax(180px, 270px) minmax(0, 1fr);
-        grid-template-rows: minmax(0, 1fr);
-        height: 100%;
-      }
-      .side {
-        display: flex;
-        flex-direction: column;
-        min-height: 0;
-        min-width: 0;
-        border-inline-end: 1px solid var(--sb-border);
-        background: var(--sb-bg);
-      }
-      .bar {
-        display: flex;
-        align-items: center;
-        flex: none;
-        height: 36px;
-        padding-inline: 8px 4px;
-        border-bottom: 1px solid var(--sb-border);
-      }
-      .root {
-        flex: 1;
-        min-width: 0;
-        padding: 2px 4px;
-        overflow: hidden;
-        border: 0;
-        border-radius: 4px;
-        background: none;
-        font-weight: 600;
-        text-align: start;
-        text-overflow: ellipsis;
-        white-space: pre;
-        cursor: pointer;
-      }
-      .root:hover {
-        background: var(--sb-hover);
-      }
-      sandbox-tree {
-        flex: 1;
-      }
-      .transfers {
-        flex: none;
-        max-height: 40%;
-        overflow: auto;
-        border-top: 1px solid var(--sb-border);
-      }
-      .transfer {
-        display: flex;
-        align-items: center;
-        gap: 8px;
-        padding: 6px 10px;
-        font-size: 12px;
-      }
-      .transfer .name {
-        flex: 1;
-        min-width: 0;
-        overflow: hidden;
-        text-overflow: ellipsis;
-        white-space: pre;
-      }
-      sandbox-error {
-        margin: 8px;
-      }
-      @container (max-width: 560px) {
-        .layout {
-          grid-template-columns: minmax(0, 1fr);
-        }
-        .layout.editing .side,
-        .layout:not(.editing) sandbox-editor {
-          display: none;
-        }
-        .side {
-          border: 0;
-        }
-      }
-    `,
-  ];
+  static override styles = [base, filesStyles];
 
   /** The sandbox whose files are shown. */
   @property({ attribute: false }) sandbox: Sandbox | undefined;
   /** Whether the sandbox is gone. */
   @property({ type: Boolean }) ended = false;
+  /**
+   * Keeps which folders and files are open in the tab's sessionStorage under this name and the sandbox's id; without it a reload begins
+   * anew.
+   */
+  @property({ attribute: "storage-key" }) storageKey = "";
   @state() private root = "";
   @state() private error: { doing: string; error: unknown; retry: () => void } | undefined;
   @state() private editing = false;
   @state() private narrow = false;
   @state() private notice = "";
+  @state() private searching = false;
+  @state() private transferring = false;
   @query("sandbox-tree") private tree!: SandboxTree;
   @query("sandbox-editor") private editor!: SandboxEditor;
-  @query("input[type=file]") private chooser!: HTMLInputElement;
+  @query("sandbox-search") private search!: SandboxSearch | null;
+  @query("sandbox-transfers") private list!: SandboxTransfers | null;
   private chosenFolder = "";
   private readonly widths = new ResizeObserver(([entry]) => {
     this.narrow = (entry?.contentRect.width ?? 0) <= 560;
   });
-  private readonly uploads = new Uploads((finished) => {
-    this.requestUpdate();
-    if (finished) void this.tree?.reveal(parentOf(finished.path), finished.path);
+  private readonly transfers = new Transfers(() => {
+    this.transferring = this.transfers.list.length > 0;
+    this.list?.requestUpdate();
+  });
+  private readonly actions = new FileActions({
+    transfers: this.transfers,
+    attempt: (doing, act) => this.attempt(doing, act),
+    has: (path) => this.tree.has(path),
+    reveal: (folder, path) => this.tree.reveal(folder, path),
+    open: (path) => this.open(path),
+    moved: (from, to) => this.editor.moved(from, to),
+    removed: (path) => this.editor.removed(path),
+    say: (notice) => this.say(notice),
   });
 
   /** Reads what is shown of the tree anew. */
@@ -140,19 +77,24 @@ export class SandboxFiles extends LitElement {
   override connectedCallback() {
     super.connectedCallback();
     this.widths.observe(this);
+    window.addEventListener("pagehide", this.keep);
   }
 
   override disconnectedCallback() {
     super.disconnectedCallback();
     this.widths.disconnect();
+    window.removeEventListener("pagehide", this.keep);
+    this.transfers.stop();
   }
 
   protected override willUpdate(changed: PropertyValues<this>) {
     if (!changed.has("sandbox")) return;
+    this.transfers.stop();
     this.root = "";
     this.editing = false;
+    this.searching = false;
     this.error = undefined;
-    void this.goHome();
+    void this.begin();
   }
 
   override render() {
@@ -163,10 +105,13 @@ export class SandboxFiles extends LitElement {
           <div class="bar" role="toolbar" aria-label="Files">
             <button class="root" title=${`${plainName(root)}: open another folder`} @click=${this.chooseRoot} ?disabled=${!root}>${root ? visibleName(root) : "Files"}</button>
             ${this.renderTool("Folder above", "up", () => this.setRoot(parentOf(root)), root === "/")}
-            ${this.renderTool("New file", "newFile", () => this.make("file", this.tree.folder))}
-            ${this.renderTool("New folder", "newFolder", () => this.make("folder", this.tree.folder))}
-            ${this.renderTool("Upload files", "upload", () => this.choose(this.tree.folder))}
-            ${this.renderTool("Read the folders anew", "refresh", () => this.refresh())}
+            <button class="icon-button" aria-label="Find in files" title="Find in files" aria-pressed=${this.searching} ?disabled=${!root}
+              @click=${() => this.toggleSearch()}>${icon("search")}</button>
+            ${this.renderTool("New file", "newFile", () => this.actions.make("file", this.tree.folder))}
+            ${this.renderTool("New folder", "newFolder", () => this.actions.make("folder", this.tree.folder))}
+            ${this.renderTool("Upload files", "upload", () => this.choose(this.tree.folder, "files"))}
+            <button class="icon-button" aria-label="More for this folder" title="More" ?disabled=${!root} aria-haspopup="menu"
+              @click=${(event: Event) => this.tree.openFolderMenu(event)}>${icon("moreActions")}</button>
           </div>
           ${
             this.error
@@ -174,13 +119,28 @@ export class SandboxFiles extends LitElement {
                   @retry=${() => this.retry()} @dismiss=${() => this.dismiss()}></sandbox-error>`
               : nothing
           }
-          <sandbox-tree .files=${sandbox?.files} .root=${root} ?ended=${this.ended} @tree-action=${this.act} @tree-drop=${this.drop}></sandbox-tree>
-          ${this.renderTransfers()}
+          ${
+            this.searching
+              ? html`<sandbox-search .commands=${sandbox?.commands} root=${root} @search-close=${() => this.toggleSearch()}
+                  @search-open=${(event: CustomEvent<FoundPlace>) => this.open(event.detail.path, event.detail.line)}></sandbox-search>`
+              : nothing
+          }
+          <sandbox-tree .files=${sandbox?.files} .root=${root} ?ended=${this.ended} ?hidden=${this.searching} @tree-action=${this.act}
+            @tree-drop=${this.drop} @tree-move=${this.move}
+            @tree-change=${(event: CustomEvent<{ path: string; gone: boolean }>) => this.editor.changedOutside(event.detail.path, event.detail.gone)}></sandbox-tree>
+          ${
+            this.notice
+              ? html`<div class="notice" role="status"><span>${this.notice}</span>
+                  <button class="icon-button" aria-label="Dismiss" @click=${() => this.say("")}>${icon("close")}</button></div>`
+              : nothing
+          }
+          ${this.transferring ? html`<sandbox-transfers .transfers=${this.transfers}></sandbox-transfers>` : nothing}
         </div>
-        <sandbox-editor .sandbox=${sandbox} .covering=${this.narrow} @editor-back=${() => this.back()} @file-saved=${this.saved}
-          @file-download=${(event: CustomEvent<{ path: string }>) => this.download(event.detail.path)}></sandbox-editor>
+        <sandbox-editor .sandbox=${sandbox} .covering=${this.narrow} @editor-back=${() => this.back()} @file-saved=${() => this.refresh()}
+          @file-download=${(event: CustomEvent<{ path: string }>) => this.download(event.detail.path, false)}></sandbox-editor>
       </div>
-      <input type="file" multiple hidden aria-label="Files to upload" @change=${this.chosen} />
+      <input class="files" type="file" multiple hidden aria-label="Files to upload" @change=${this.chosen} />
+      <input class="folder" type="file" webkitdirectory hidden aria-label="Folder to upload" @change=${this.chosen} />
     `;
   }
 
@@ -190,37 +150,31 @@ export class SandboxFiles extends LitElement {
     </button>`;
   }
 
-  private renderTransfers() {
-    const { list } = this.uploads;
-    if (list.length === 0 && this.notice === "") return nothing;
-    return html`<div class="transfers" role="status">
-      ${
-        this.notice
-          ? html`<div class="transfer"><span class="name">${this.notice}</span>
-              <button class="icon-button" aria-label="Dismiss" @click=${() => this.say("")}>${icon("close")}</button></div>`
-          : nothing
-      }
-      ${list.map((upload) => this.renderUpload(upload))}
-    </div>`;
-  }
-
-  private renderUpload(upload: Upload) {
-    const name = plainName(upload.file.name);
-    if (upload.error === undefined) {
-      return html`<div class="transfer"><span class="spinner"></span><span class="name">Uploading ${name}</span>${bytes(upload.file.size)}</div>`;
-    }
-    return html`<sandbox-error dismissible .error=${upload.error} doing=${`Uploading ${name}`} retry-label="Try again"
-      @retry=${() => this.sandbox && this.uploads.retry(this.sandbox.files, upload)}
-      @dismiss=${() => this.uploads.dismiss(upload)}></sandbox-error>`;
-  }
-
-  private async goHome(): Promise<void> {
-    const { sandbox } = this;
+  /** Takes up what an earlier page has kept, or begins in the home folder. */
+  private async begin(): Promise<void> {
+    const { sandbox, key } = this;
     if (!sandbox) return;
     await this.attempt("Opening the home folder", async () => {
-      const { path } = await sandbox.files.getInfo(".");
-      if (sandbox === this.sandbox && this.root === "") this.root = path;
+      const kept = key === undefined ? undefined : restoreShown(key);
+      const root = kept && (await sandbox.files.exists(kept.root)) ? kept.root : (await sandbox.files.getInfo(".")).path;
+      if (sandbox !== this.sandbox || this.root !== "") return;
+      this.root = root;
+      await this.updateComplete;
+      if (!kept) return;
+      this.editor.restore(kept.files, kept.current);
+      this.editing = kept.current !== undefined;
+      await this.tree.restore(kept.folders);
     });
+  }
+
+  private readonly keep = () => {
+    const { key, root } = this;
+    if (key === undefined || root === "") return;
+    keepShown(key, { root, folders: this.tree.openFolders, files: this.editor.paths, current: this.editor.path });
+  };
+
+  private get key(): string | undefined {
+    return this.storageKey !== "" && this.sandbox ? `${this.storageKey}.files.${this.sandbox.sandboxId}` : undefined;
   }
 
   private setRoot(path: string) {
@@ -228,7 +182,6 @@ export class SandboxFiles extends LitElement {
   }
 
   private async chooseRoot() {
-    const { sandbox } = this;
     const path = await prompt({
       title: "Open a folder",
       action: "Open",
@@ -238,148 +191,82 @@ export class SandboxFiles extends LitElement {
         problem: (text) => (text.startsWith("/") ? undefined : "Give the whole path, beginning with a slash."),
       },
     });
-    if (path === undefined || !sandbox) return;
-    await this.attempt("Opening the folder", async () => {
-      const info = await sandbox.files.getInfo(path);
+    if (path === undefined) return;
+    await this.attempt("Opening the folder", async ({ files }) => {
+      const info = await files.getInfo(path);
       this.root = info.type === "directory" ? info.path : parentOf(info.path);
     });
+  }
+
+  private toggleSearch() {
+    this.searching = !this.searching;
+    void this.updateComplete.then(() => (this.searching ? this.search?.focus() : this.tree.focus()));
   }
 
   private act(event: CustomEvent<{ action: TreeAction; entry: EntryInfo }>) {
     const { action, entry } = event.detail;
     const acts: Record<TreeAction, () => unknown> = {
       open: () => this.open(entry.path),
-      rename: () => this.rename(entry),
-      delete: () => this.delete(entry),
-      download: () => this.download(entry.path),
-      "new-file": () => this.make("file", entry.path),
-      "new-folder": () => this.make("folder", entry.path),
-      upload: () => this.choose(entry.path),
+      "open-folder": () => this.setRoot(entry.path),
+      rename: () => this.actions.rename(entry),
+      move: () => this.actions.moveByPath(entry),
+      delete: () => this.actions.delete(entry),
+      download: () => this.download(entry.path, entry.type === "directory"),
+      "new-file": () => this.actions.make("file", entry.path),
+      "new-folder": () => this.actions.make("folder", entry.path),
+      upload: () => this.choose(entry.path, "files"),
+      "upload-folder": () => this.choose(entry.path, "folder"),
+      refresh: () => this.refresh(),
     };
     acts[action]();
   }
 
-  private async open(path: string): Promise<void> {
+  private async open(path: string, line?: number): Promise<void> {
     this.editing = true;
-    await this.editor.open(path);
+    await this.editor.open(path, line);
   }
 
   private back() {
     this.editing = false;
-    void this.updateComplete.then(() => this.tree.renderRoot.querySelector<HTMLElement>("[tabindex='0']")?.focus());
+    void this.updateComplete.then(() => (this.search ?? this.tree).focus());
   }
 
-  private saved() {
-    void this.refresh();
+  private download(path: string, folder: boolean) {
+    if (this.sandbox) this.actions.download(this.sandbox, path, folder);
   }
 
-  private async make(kind: "file" | "folder", folder: string): Promise<void> {
-    const name = await prompt({
-      title: kind === "file" ? "New file" : "New folder",
-      action: "Create",
-      input: { label: `Name, in ${plainName(folder)}`, problem: (text) => nameProblem(text) ?? this.taken(folder, text) },
-    });
-    if (name === undefined) return;
-    const path = joinPath(folder, name);
-    await this.attempt(kind === "file" ? "Making the file" : "Making the folder", async (files) => {
-      if (kind === "folder") await files.makeDir(path);
-      // What the tree has not read may be there all the same, and writing would empty it.
-      else if (!(await files.list(folder)).some((entry) => entry.name === name)) await files.write(path, "");
-      await this.tree.reveal(folder, path);
-      if (kind === "file") await this.open(path);
-    });
-  }
-
-  private async rename(entry: EntryInfo): Promise<void> {
-    const folder = parentOf(entry.path);
-    const name = await prompt({
-      title: `Rename ${plainName(entry.name)}`,
-      action: "Rename",
-      input: {
-        label: "New name",
-        value: entry.name,
-        selectStem: entry.type !== "directory",
-        problem: (text) => nameProblem(text) ?? (text === entry.name ? undefined : this.taken(folder, text)),
-      },
-    });
-    if (name === undefined || name === entry.name) return;
-    const path = joinPath(folder, name);
-    await this.attempt("Renaming", async (files) => {
-      await files.move(entry.path, path);
-      this.editor.moved(entry.path, path);
-      await this.tree.reveal(folder, path);
-    });
-  }
-
-  private async delete(entry: EntryInfo): Promise<void> {
-    const folder = entry.type === "directory";
-    const agreed = await confirm({
-      title: `Delete ${folder ? "the folder" : "the file"} ${plainName(entry.name)}?`,
-      text: folder ? "Everything in it is deleted too. This cannot be undone." : "This cannot be undone.",
-      detail: plainName(entry.path),
-      action: "Delete",
-      danger: true,
-    });
-    if (!agreed) return;
-    await this.attempt("Deleting", async (files) => {
-      await files.remove(entry.path);
-      this.editor.removed(entry.path);
-      await this.refresh();
-    });
-  }
-
-  private async download(path: string): Promise<void> {
-    await this.attempt("Downloading", (files) => download(files, path, baseName(path)));
-  }
-
-  private choose(folder: string) {
+  private choose(folder: string, kind: "files" | "folder") {
     this.chosenFolder = folder;
-    this.chooser.value = "";
-    this.chooser.click();
+    const chooser = this.renderRoot.querySelector<HTMLInputElement>(`input.${kind}`);
+    if (!chooser) return;
+    chooser.value = "";
+    chooser.click();
   }
 
-  private chosen() {
-    void this.upload(this.chosenFolder, [...(this.chooser.files ?? [])]);
+  private chosen(event: Event) {
+    const files = [...((event.target as HTMLInputElement).files ?? [])];
+    void this.actions.upload(this.chosenFolder, () => chosenEntries(files));
   }
 
   private drop(event: CustomEvent<{ folder: string; data: DataTransfer }>) {
-    const { files, folders } = droppedFiles(event.detail.data);
-    if (folders > 0) this.say("Folders are not uploaded. Drop the files in them instead.");
-    void this.upload(event.detail.folder, files);
+    const entries: Promise<LocalEntry[]> = droppedEntries(event.detail.data);
+    void this.actions.upload(event.detail.folder, () => entries);
   }
 
-  private async upload(folder: string, chosen: File[]): Promise<void> {
-    await this.attempt("Uploading", async (files) => {
-      const taken = (await files.list(folder)).map((entry) => entry.name);
-      const replaced = chosen.filter((file) => taken.includes(file.name));
-      const agreed =
-        replaced.length === 0 ||
-        (await confirm({
-          title: replaced.length === 1 ? "Replace a file?" : `Replace ${replaced.length} files?`,
-          text: `The folder ${plainName(folder)} holds already:`,
-          detail: replaced.map((file) => plainName(file.name)).join(", "),
-          action: "Replace",
-          danger: true,
-        }));
-      if (agreed) this.uploads.add(files, folder, chosen);
-    });
-  }
-
-  private taken(folder: string, name: string): string | undefined {
-    return this.tree.has(joinPath(folder, name)) ? "Something of this name is there already." : undefined;
+  private move(event: CustomEvent<{ path: string; folder: string }>) {
+    void this.actions.moveByHand(event.detail.path, event.detail.folder);
   }
 
   private say(notice: string) {
     this.notice = notice;
   }
 
-  /** Does something and shows what went wrong, with the offer to try it again. */
-  private async attempt(doing: string, act: (files: Files) => Promise<void>): Promise<void> {
+  private async attempt(doing: string, act: (sandbox: Sandbox) => Promise<void>): Promise<void> {
     const { sandbox } = this;
     if (!sandbox) return;
     this.error = undefined;
     try {
-      await act(sandbox.files);
+      await act(sandbox);
     } catch (error) {
       if (sandbox === this.sandbox) this.error = { doing, error, retry: () => void this.attempt(doing, act) };
     }

@@ -10,8 +10,8 @@ import { keep, restore } from "./notebook/store.js";
 import { notebookStyles } from "./notebook-styles.js";
 import type { NextCell, SandboxCell } from "./sandbox-cell.js";
 import { confirm } from "./sandbox-dialog.js";
+import { save } from "./save.js";
 import { base } from "./styles.js";
-import { save } from "./transfers.js";
 import "./sandbox-cell.js";
 import "./sandbox-error.js";
 

@@ -5,8 +5,8 @@ import { icon } from "./icons.js";
 import { plainName } from "./names.js";
 import { bytesOf, type Form, formsOf } from "./notebook/forms.js";
 import type { MimeBundle } from "./notebook/outputs.js";
+import { save } from "./save.js";
 import { base } from "./styles.js";
-import { save } from "./transfers.js";
 import "./sandbox-json.js";
 import "./sandbox-result-frame.js";
 import "./sandbox-table.js";
@@ -48,6 +48,9 @@ export class SandboxResult extends LitElement {
         display: block;
         max-width: 100%;
         height: auto;
+      }
+      .explore {
+        margin-top: 6px;
       }
       img.paper {
         background: #fff;
@@ -160,6 +163,9 @@ export class SandboxResult extends LitElement {
 
   private renderForm(form: Form) {
     switch (form.kind) {
+      case "chart":
+        void import("./sandbox-chart.js");
+        return form.charts.map((chart) => html`<sandbox-chart .chart=${chart}></sandbox-chart>`);
       case "table":
         return form.tables.map((table) => html`<sandbox-table .table=${table}></sandbox-table>`);
       case "html":
@@ -168,7 +174,7 @@ export class SandboxResult extends LitElement {
               <pre>${part(form.text)}</pre>`
           : html`<sandbox-result-frame frame-url=${this.frameUrl} .content=${form.text}></sandbox-result-frame>`;
       case "image":
-        return html`<img class=${form.paper ? "paper" : ""} src=${form.url} alt=${this.alternative(form.name)} />`;
+        return html`<img class=${form.paper ? "paper" : ""} src=${form.url} alt=${this.alternative(form.name)} />${this.renderExplore()}`;
       case "formula":
         return html`<div class="formula"></div>`;
       case "markdown":
@@ -185,6 +191,18 @@ export class SandboxResult extends LitElement {
           <button class="button" @click=${() => this.download(form)}>${icon("download")}Download</button>
         </div>`;
     }
+  }
+
+  /** What the picture shows, with values to point at. The picture comes first: it is what the code drew. */
+  private renderExplore() {
+    const chart = this.forms.find(({ kind }) => kind === "chart");
+    return chart
+      ? html`<button class="button explore" @click=${() => this.show(chart)}>${icon("search")}Explore the chart</button>`
+      : nothing;
+  }
+
+  private show(form: Form) {
+    this.form = form;
   }
 
   protected override updated(changed: PropertyValues) {

@@ -1,66 +1,37 @@
-import type { Sandbox, TerminalEnd, TerminalSession } from "agent-sandbox-web";
-import { css, html, LitElement, nothing } from "lit";
+import { type Sandbox, SandboxError, type TerminalEnd, type TerminalSession } from "agent-sandbox-web";
+import { html, LitElement, nothing, type PropertyValues } from "lit";
 import { customElement, property, query, state } from "lit/decorators.js";
 import { Appearance } from "./appearance.js";
 import { isGone } from "./describe-error.js";
+import { icon } from "./icons.js";
+import { plainName } from "./names.js";
 import { openLink } from "./open-link.js";
+import { confirm } from "./sandbox-dialog.js";
 import { base } from "./styles.js";
-import type { TerminalEngine } from "./terminal-engine.js";
+import type { KeptTerminal } from "./terminal/keep.js";
+import { holdShell } from "./terminal/shells.js";
+import type { Found, TerminalEngine } from "./terminal/terminal-engine.js";
+import { terminalStyles } from "./terminal-styles.js";
 import "./sandbox-error.js";
+
+/** The code of a call about a process that is not there. */
+const MISSING = "E3000";
+
+/** The ends after which the shell may still run. */
+const ATTACHABLE: readonly (TerminalEnd["reason"] | undefined)[] = ["lost", "detached", "paused"];
 
 /** How the terminal is doing. */
 export type TerminalPhase = "starting" | "open" | "ended" | "failed";
 
 /**
- * A shell in a terminal. It starts one when it is first shown, and ends it when it leaves the page.
+ * A shell in a terminal. It starts one when it is first shown, and ends it when it leaves the page; a reload leaves it running.
  *
  * @fires terminal-change - its {@link SandboxTerminal.phase} has changed
+ * @fires terminal-leave - the person wants to leave it by keyboard (F6)
  */
 @customElement("sandbox-terminal")
 export class SandboxTerminal extends LitElement {
-  static override styles = [
-    base,
-    css`
-      :host {
-        display: flex;
-        flex-direction: column;
-        position: relative;
-        min-height: 0;
-        min-width: 0;
-        background: var(--sb-surface);
-      }
-      .screen {
-        flex: 1;
-        min-height: 0;
-        margin: 6px 4px 4px 10px;
-        overflow: hidden;
-      }
-      .starting {
-        position: absolute;
-        inset: 12px auto auto 14px;
-        display: flex;
-        align-items: center;
-        gap: 8px;
-        color: var(--sb-muted);
-      }
-      .ended {
-        display: flex;
-        flex-wrap: wrap;
-        align-items: center;
-        gap: 8px 12px;
-        padding: 8px 12px;
-        border-top: 1px solid var(--sb-border);
-        background: var(--sb-bg);
-      }
-      .ended span {
-        flex: 1;
-        min-width: 12ch;
-      }
-      sandbox-error {
-        margin: 8px 12px;
-      }
-    `,
-  ];
+  static override styles = [base, terminalStyles];
 
   /** The sandbox to open the shell in. */
   @property({ attribute: false }) sandbox: Sandbox | undefined;
@@ -68,18 +39,28 @@ export class SandboxTerminal extends LitElement {
   @property({ type: Boolean }) ended = false;
   /** Whether the terminal is the one shown. A hidden one keeps its size and goes on reading. */
   @property({ type: Boolean }) active = false;
+  /** Whether the sandbox is paused. A shell that was interrupted by that is attached again afterwards. */
+  @property({ type: Boolean }) paused = false;
   /** What screen readers call it. */
   @property() label = "Terminal";
+  /** A shell of an earlier page to go on with, in place of a new one. */
+  @property({ attribute: false }) kept: KeptTerminal | undefined;
+  /** Whether the shell belongs to somebody else: it is then only let go of at the end. */
+  @property({ type: Boolean }) borrowed = false;
   @state() private current: TerminalPhase = "starting";
   @state() private end: TerminalEnd | undefined;
   @state() private error: unknown;
+  @state() private finding = false;
+  @state() private found: Found = { at: 0, count: 0 };
   @query(".screen") private screen!: HTMLElement;
+  @query(".find input") private findField!: HTMLInputElement | null;
 
   private readonly appearance = new Appearance(this);
   private readonly sizes = new ResizeObserver(() => this.engine?.fit());
   private engine: TerminalEngine | undefined;
   private session: TerminalSession | undefined;
   private begun = false;
+  private release: (() => void) | undefined;
 
   /** How the terminal is doing. */
   get phase(): TerminalPhase {
@@ -96,6 +77,23 @@ export class SandboxTerminal extends LitElement {
     return this.engine?.text() ?? "";
   }
 
+  /** What a later page needs to go on with it; `undefined` without a shell that runs. */
+  keep(): KeptTerminal | undefined {
+    const { pid } = this;
+    if (pid !== undefined && this.current !== "ended") return { pid, text: this.engine?.serialize() ?? "" };
+    // One that was not looked at since a reload goes on being what it was.
+    return this.begun ? undefined : this.kept;
+  }
+
+  /** Opens the search in what was printed. */
+  search(): void {
+    this.finding = true;
+    void this.updateComplete.then(() => {
+      this.findField?.focus();
+      this.findField?.select();
+    });
+  }
+
   override focus() {
     this.engine?.focus();
   }
@@ -105,12 +103,14 @@ export class SandboxTerminal extends LitElement {
     this.sizes.disconnect();
     this.engine?.dispose();
     this.engine = undefined;
+    this.release?.();
     // The sandbox may be gone already: then there is nothing left to end.
-    void this.session?.close().catch(() => {});
+    void (this.borrowed ? this.session?.detach() : this.session?.kill())?.catch(() => {});
   }
 
   override render() {
     return html`
+      ${this.finding ? this.renderFind() : nothing}
       <div class="screen" role="group" aria-label=${this.label}></div>
       ${
         this.current === "starting"
@@ -119,6 +119,21 @@ export class SandboxTerminal extends LitElement {
       }
       ${this.current === "failed" ? this.renderFailure() : nothing} ${this.current === "ended" ? this.renderEnd() : nothing}
     `;
+  }
+
+  private renderFind() {
+    const { at, count } = this.found;
+    return html`<form class="find" role="search" @submit=${(event: Event) => {
+      event.preventDefault();
+      this.find("next");
+    }} @keydown=${this.findKey}>
+      <input class="field" aria-label="Text to find in the terminal" placeholder="Find" autocomplete="off" spellcheck="false"
+        @input=${() => this.find("next", true)} />
+      <span class="count" role="status">${count === 0 ? (this.findField?.value ? "none" : "") : `${at || "?"} of ${count}`}</span>
+      <button type="button" class="icon-button" aria-label="Find before" title="Before (Shift-Enter)" @click=${() => this.find("previous")}>${icon("up")}</button>
+      <button class="icon-button" aria-label="Find after" title="After (Enter)">${icon("down")}</button>
+      <button type="button" class="icon-button" aria-label="Close the search" @click=${() => this.endFind()}>${icon("close")}</button>
+    </form>`;
   }
 
   private renderFailure() {
@@ -143,21 +158,25 @@ export class SandboxTerminal extends LitElement {
   /** A shell that was only lost from sight may still run. */
   private attachButton() {
     const pid = this.session?.pid;
-    if (this.gone || pid === undefined || (this.end?.reason !== "lost" && this.end?.reason !== "detached")) return nothing;
+    if (this.gone || pid === undefined || !ATTACHABLE.includes(this.end?.reason)) return nothing;
     return html`<button class="button" @click=${() => this.open(pid)}>Attach again</button>`;
   }
 
-  protected override updated() {
-    if (this.engine) this.engine.dark = this.appearance.dark;
+  protected override updated(changed: PropertyValues<this>) {
+    if (this.engine) {
+      this.engine.dark = this.appearance.dark;
+      this.engine.shown = this.active;
+    }
+    if (changed.get("paused") === true && !this.paused && this.end?.reason === "paused") void this.open(this.session?.pid);
     if (!this.active || !this.sandbox || this.begun) return;
     this.begun = true;
     void this.begin();
   }
 
   private async begin(): Promise<void> {
-    let module: typeof import("./terminal-engine.js");
+    let module: typeof import("./terminal/terminal-engine.js");
     try {
-      module = await import("./terminal-engine.js");
+      module = await import("./terminal/terminal-engine.js");
     } catch (error) {
       this.begun = false;
       this.fail(error);
@@ -172,9 +191,18 @@ export class SandboxTerminal extends LitElement {
       input: (data) => void this.session?.send(data).catch(() => {}),
       size: (cols, rows) => void this.session?.resize(cols, rows).catch(() => {}),
       link: (address) => void openLink(address),
+      search: () => this.search(),
+      leave: () => this.dispatchEvent(new CustomEvent("terminal-leave")),
+      found: (found) => {
+        this.found = found;
+      },
+      mayPaste: askToPaste,
     });
+    this.engine.shown = this.active;
     this.sizes.observe(this.screen);
-    await this.open();
+    const { kept } = this;
+    await this.engine.restore(kept?.text ?? "");
+    await this.open(kept?.pid);
   }
 
   private async open(pid?: number): Promise<void> {
@@ -193,6 +221,8 @@ export class SandboxTerminal extends LitElement {
       }
       if (pid === undefined) engine.reset();
       this.session = session;
+      this.release?.();
+      this.release = holdShell(sandbox, session.pid);
       engine.takesInput = true;
       this.enter("open");
       // The window may have changed while the shell was starting; an attached shell also redraws itself on this.
@@ -203,7 +233,16 @@ export class SandboxTerminal extends LitElement {
       for await (const data of session.outputStream()) await engine.write(data);
       this.finish(await session.closed);
     } catch (error) {
-      this.fail(error);
+      // A shell of an earlier page may have ended since.
+      if (
+        pid !== undefined &&
+        pid === this.kept?.pid &&
+        !isGone(error) &&
+        error instanceof SandboxError &&
+        error.code === MISSING
+      ) {
+        this.stopTyping("ended");
+      } else this.fail(error);
     }
   }
 
@@ -223,13 +262,41 @@ export class SandboxTerminal extends LitElement {
     this.enter(phase);
   }
 
+  private find(direction: "next" | "previous", incremental = false): void {
+    this.engine?.find(this.findField?.value ?? "", direction, incremental);
+  }
+
+  private endFind(): void {
+    this.finding = false;
+    this.found = { at: 0, count: 0 };
+    this.engine?.endSearch();
+    this.focus();
+  }
+
+  private findKey(event: KeyboardEvent): void {
+    if (event.key === "Escape") this.endFind();
+    else if (event.key === "Enter" && event.shiftKey) this.find("previous");
+    else return;
+    event.preventDefault();
+  }
+
   private enter(phase: TerminalPhase): void {
     this.current = phase;
     this.dispatchEvent(new CustomEvent("terminal-change"));
   }
 }
 
+async function askToPaste(text: string): Promise<boolean> {
+  return confirm({
+    title: "Paste several lines?",
+    text: "The program in the terminal may run each line as it comes.",
+    detail: plainName(text.slice(0, 600)).replaceAll("\\n", "\n"),
+    action: "Paste",
+  });
+}
+
 function endInWords(end: TerminalEnd | undefined): string {
+  if (end?.reason === "paused") return "The sandbox is paused; the shell goes on when it is resumed.";
   if (end?.reason === "killed") return "The shell was killed.";
   if (end?.reason === "detached") return "The terminal let go of the shell, which goes on.";
   return end?.exitCode === undefined ? "The shell has ended." : `The shell has ended with exit code ${end.exitCode}.`;

@@ -1,186 +1,66 @@
 import type { EntryInfo, Files } from "agent-sandbox-web";
-import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { customElement, property, query, state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
-import { FileTree, type TreeRow } from "./file-tree.js";
+import { FileTree, type TreeRow } from "./files/file-tree.js";
+import { TreeWatch } from "./files/tree-watch.js";
 import { bytes } from "./format.js";
 import { type IconName, icon } from "./icons.js";
-import { parentOf, plainName, visibleName } from "./names.js";
+import { baseName, parentOf, plainName, visibleName } from "./names.js";
 import { base } from "./styles.js";
-import { TreeWatch } from "./tree-watch.js";
+import { treeStyles } from "./tree-styles.js";
 import "./sandbox-error.js";
 
 /** What can be done with an entry. */
-export type TreeAction = "open" | "rename" | "delete" | "download" | "new-file" | "new-folder" | "upload";
+export type TreeAction =
+  | "open"
+  | "open-folder"
+  | "rename"
+  | "move"
+  | "delete"
+  | "download"
+  | "new-file"
+  | "new-folder"
+  | "upload"
+  | "upload-folder"
+  | "refresh";
 
-const ACTIONS: [TreeAction, string, IconName, (entry: EntryInfo) => boolean][] = [
-  ["open", "Open", "file", (entry) => entry.type !== "directory"],
-  ["new-file", "New file", "newFile", (entry) => entry.type === "directory"],
-  ["new-folder", "New folder", "newFolder", (entry) => entry.type === "directory"],
-  ["upload", "Upload here", "upload", (entry) => entry.type === "directory"],
-  ["download", "Download", "download", (entry) => entry.type === "file"],
-  ["rename", "Rename", "rename", () => true],
-  ["delete", "Delete", "trash", () => true],
+interface Offer {
+  readonly action: TreeAction;
+  readonly label: string;
+  readonly icon: IconName;
+  /** For what it is offered: `top` is the folder that the tree shows. */
+  readonly for: readonly ("file" | "other" | "folder" | "top")[];
+}
+
+const OFFERS: readonly Offer[] = [
+  { action: "open", label: "Open", icon: "file", for: ["file", "other"] },
+  { action: "new-file", label: "New file", icon: "newFile", for: ["folder", "top"] },
+  { action: "new-folder", label: "New folder", icon: "newFolder", for: ["folder", "top"] },
+  { action: "upload", label: "Upload files here", icon: "upload", for: ["folder", "top"] },
+  { action: "upload-folder", label: "Upload a folder here", icon: "upload", for: ["folder", "top"] },
+  { action: "download", label: "Download", icon: "download", for: ["file", "folder", "top"] },
+  { action: "open-folder", label: "Show only this folder", icon: "folder", for: ["folder"] },
+  { action: "refresh", label: "Read the folders anew", icon: "refresh", for: ["top"] },
+  { action: "rename", label: "Rename", icon: "rename", for: ["file", "other", "folder"] },
+  { action: "move", label: "Move", icon: "move", for: ["file", "other", "folder"] },
+  { action: "delete", label: "Delete", icon: "trash", for: ["file", "other", "folder"] },
 ];
+
+/** Under which type a dragged entry names itself. */
+const DRAGGED = "application/x-sandbox-path";
 
 /**
  * A tree of files and folders that are read when they are opened, and again when they change.
  *
  * @fires tree-action - `detail` is `{action, entry}`
  * @fires tree-drop - files were dropped; `detail` is `{folder, data}`
+ * @fires tree-move - an entry was dragged to a folder; `detail` is `{path, folder}`
+ * @fires tree-change - something has changed; `detail` is `{path, gone}`, and `path` is `""` when it is not known where
  */
 @customElement("sandbox-tree")
 export class SandboxTree extends LitElement {
-  static override styles = [
-    base,
-    css`
-      :host {
-        display: block;
-        min-height: 0;
-        overflow: auto;
-      }
-      .tree {
-        min-height: 100%;
-        padding: 4px 0 24px;
-      }
-      .row {
-        display: flex;
-        align-items: center;
-        gap: 5px;
-        height: 26px;
-        padding-inline: 6px 4px;
-        cursor: pointer;
-        user-select: none;
-      }
-      .row:hover {
-        background: var(--sb-hover);
-      }
-      .row[aria-selected="true"] {
-        background: var(--sb-selected);
-      }
-      .row:focus-visible {
-        outline-offset: -2px;
-      }
-      .target {
-        background: var(--sb-selected);
-        box-shadow: inset 0 0 0 1px var(--sb-accent);
-      }
-      .twist {
-        display: grid;
-        place-items: center;
-        width: 14px;
-        color: var(--sb-muted);
-      }
-      .twist svg.icon {
-        width: 12px;
-        height: 12px;
-        transition: transform 0.1s;
-      }
-      [aria-expanded="true"] .twist svg.icon {
-        transform: rotate(90deg);
-      }
-      .kind {
-        color: var(--sb-muted);
-      }
-      .directory .kind {
-        color: var(--sb-accent);
-      }
-      .name {
-        flex: 1;
-        min-width: 0;
-        overflow: hidden;
-        text-overflow: ellipsis;
-        white-space: pre;
-      }
-      .hidden-file .name {
-        color: var(--sb-muted);
-      }
-      .link {
-        color: var(--sb-muted);
-        font-style: normal;
-      }
-      .size {
-        color: var(--sb-muted);
-        font-size: 11px;
-        font-variant-numeric: tabular-nums;
-      }
-      .more {
-        display: none;
-        width: 22px;
-        height: 22px;
-      }
-      .row:hover .more,
-      .row:focus .more,
-      .row[aria-selected="true"] .more {
-        display: inline-grid;
-      }
-      .row:hover .size,
-      .row:focus .size,
-      .row[aria-selected="true"] .size {
-        display: none;
-      }
-      .note {
-        padding: 3px 8px;
-        color: var(--sb-muted);
-        font-size: 12px;
-      }
-      .note button {
-        border: 0;
-        padding: 2px 6px;
-        background: none;
-        color: var(--sb-accent);
-        cursor: pointer;
-      }
-      sandbox-error {
-        margin: 4px 8px;
-      }
-      .menu {
-        position: fixed;
-        inset: auto;
-        min-width: 168px;
-        margin: 0;
-        padding: 4px;
-        border: 1px solid var(--sb-border);
-        border-radius: 8px;
-        background: var(--sb-raised);
-        color: var(--sb-text);
-        box-shadow: var(--sb-shadow);
-      }
-      .menu button {
-        display: flex;
-        align-items: center;
-        gap: 8px;
-        width: 100%;
-        min-height: 28px;
-        padding: 2px 10px;
-        border: 0;
-        border-radius: 5px;
-        background: none;
-        text-align: start;
-        cursor: pointer;
-      }
-      .menu button:hover,
-      .menu button:focus {
-        background: var(--sb-hover);
-      }
-      .menu svg {
-        color: var(--sb-muted);
-      }
-      @media (pointer: coarse) {
-        .row {
-          height: 36px;
-        }
-        .more {
-          display: inline-grid;
-          width: 34px;
-          height: 34px;
-        }
-        .menu button {
-          min-height: 40px;
-        }
-      }
-    `,
-  ];
+  static override styles = [base, treeStyles];
 
   @property({ attribute: false }) files: Files | undefined;
   /** The absolute path of the top folder. */
@@ -192,6 +72,7 @@ export class SandboxTree extends LitElement {
   @state() private target: string | undefined;
   @state() private menuEntry: EntryInfo | undefined;
   @query(".menu") private menu!: HTMLElement;
+  private menuOpener: HTMLElement | undefined;
   private tree: FileTree | undefined;
   private watch: TreeWatch | undefined;
 
@@ -209,6 +90,28 @@ export class SandboxTree extends LitElement {
   async refresh(): Promise<void> {
     this.follow();
     await this.tree?.refresh();
+  }
+
+  /** The paths of the folders that are open. */
+  get openFolders(): string[] {
+    return this.tree?.openFolders ?? [];
+  }
+
+  /** Opens folders that were open before; those that are not there any more are left out. */
+  async restore(folders: readonly string[]): Promise<void> {
+    // The folder may have been given a moment ago.
+    await this.updateComplete;
+    await this.tree?.restore(folders);
+  }
+
+  /** Puts the focus on the entry that can be reached by Tab. */
+  override focus() {
+    this.renderRoot.querySelector<HTMLElement>("[tabindex='0']")?.focus();
+  }
+
+  /** Opens the menu of the top folder, below the button that asked for it. */
+  openFolderMenu(event: Event) {
+    this.openMenu(event, { name: baseName(this.root), path: this.root, type: "directory" } as EntryInfo);
   }
 
   /** Opens the folder at `path` and selects what `select` names. */
@@ -243,7 +146,11 @@ export class SandboxTree extends LitElement {
 
   private follow() {
     const { files, tree, watch } = this;
-    if (files && tree && !watch?.live && !this.ended && this.isConnected) this.watch = new TreeWatch(files, tree);
+    if (files && tree && !watch?.live && !this.ended && this.isConnected) {
+      this.watch = new TreeWatch(files, tree, (path, gone) =>
+        this.dispatchEvent(new CustomEvent("tree-change", { detail: { path, gone } })),
+      );
+    }
   }
 
   override render() {
@@ -282,6 +189,7 @@ export class SandboxTree extends LitElement {
     return html`<div class=${classes.join(" ")} role="treeitem" aria-level=${depth + 1} aria-expanded=${folder ? String(expanded) : nothing}
       aria-selected=${entry.path === this.selected} tabindex=${reachable ? 0 : -1} title=${plainName(entry.path) + link}
       style="padding-inline-start: ${6 + depth * 14}px" .entry=${entry}
+      draggable="true" @dragstart=${(event: DragEvent) => this.dragStart(event, entry)}
       @click=${() => this.activate(entry)} @contextmenu=${(event: MouseEvent) => this.openMenu(event, entry)}>
       <span class="twist">${loading ? html`<span class="spinner"></span>` : folder ? icon("chevron") : nothing}</span>
       <span class="kind">${icon(folder ? "folder" : entry.type === "file" ? "file" : "other")}</span>
@@ -307,10 +215,17 @@ export class SandboxTree extends LitElement {
   }
 
   private renderMenu(entry: EntryInfo) {
-    return ACTIONS.filter(([, , , fits]) => fits(entry)).map(
-      ([action, label, name]) =>
+    const kind = this.offeredAs(entry);
+    return OFFERS.filter((offer) => offer.for.includes(kind)).map(
+      ({ action, label, icon: name }) =>
         html`<button role="menuitem" tabindex="-1" @click=${() => this.act(action, entry)}>${icon(name)}${label}</button>`,
     );
+  }
+
+  private offeredAs({ path, type }: EntryInfo): Offer["for"][number] {
+    if (path === this.root) return "top";
+    if (type === "directory") return "folder";
+    return type === "file" ? "file" : "other";
   }
 
   private activate(entry: EntryInfo) {
@@ -378,9 +293,10 @@ export class SandboxTree extends LitElement {
   private openMenu(event: Event, entry: EntryInfo) {
     event.preventDefault();
     event.stopPropagation();
-    this.select(entry.path);
+    if (entry.path !== this.root) this.select(entry.path);
     this.menuEntry = entry;
-    const row = this.rowOf(entry.path);
+    const row = this.rowOf(entry.path) ?? (event.currentTarget as HTMLElement);
+    this.menuOpener = row;
     void this.updateComplete.then(() => {
       const from = row?.getBoundingClientRect();
       const pointer = event instanceof MouseEvent && event.type === "contextmenu" ? event : undefined;
@@ -407,15 +323,24 @@ export class SandboxTree extends LitElement {
     if (event.newState !== "closed" || !this.menuEntry) return;
     // The focus goes back only if it was in the menu: a dialog that has opened since keeps it.
     if (this.shadowRoot?.activeElement === null || this.menu.contains(this.shadowRoot?.activeElement ?? null)) {
-      this.rowOf(this.menuEntry.path)?.focus();
+      (this.rowOf(this.menuEntry.path) ?? this.menuOpener)?.focus();
     }
     this.menuEntry = undefined;
+    this.menuOpener = undefined;
+  }
+
+  private dragStart(event: DragEvent, entry: EntryInfo) {
+    if (!event.dataTransfer) return;
+    event.dataTransfer.setData(DRAGGED, entry.path);
+    event.dataTransfer.effectAllowed = "move";
   }
 
   private dragOver(event: DragEvent) {
-    if (!event.dataTransfer?.types.includes("Files")) return;
+    const { dataTransfer } = event;
+    const inside = dataTransfer?.types.includes(DRAGGED) ?? false;
+    if (!dataTransfer || (!inside && !dataTransfer.types.includes("Files"))) return;
     event.preventDefault();
-    event.dataTransfer.dropEffect = "copy";
+    dataTransfer.dropEffect = inside ? "move" : "copy";
     this.target = this.folderAt(event);
   }
 
@@ -427,7 +352,12 @@ export class SandboxTree extends LitElement {
     event.preventDefault();
     const folder = this.folderAt(event);
     this.target = undefined;
-    if (event.dataTransfer) this.dispatchEvent(new CustomEvent("tree-drop", { detail: { folder, data: event.dataTransfer } }));
+    const { dataTransfer: data } = event;
+    if (!data) return;
+    const path = data.getData(DRAGGED);
+    // Another page may name a path too: it is only ever a question to the person.
+    if (path !== "") this.dispatchEvent(new CustomEvent("tree-move", { detail: { path, folder } }));
+    else this.dispatchEvent(new CustomEvent("tree-drop", { detail: { folder, data } }));
   }
 
   private folderAt(event: DragEvent): string {

@@ -185,6 +185,7 @@ export const dialogBox = css`
   }
   dialog .buttons {
     display: flex;
+    flex-wrap: wrap;
     justify-content: flex-end;
     gap: 8px;
     margin-top: 12px;

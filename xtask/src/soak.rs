@@ -18,6 +18,12 @@ pub struct Args {
     /// How many MiB go up and down in Chromium.
     #[arg(long, default_value_t = 1_024)]
     mebibytes: u32,
+    /// How many frames of output the console shows.
+    #[arg(long, default_value_t = 50_000)]
+    frames: u32,
+    /// How often the console's tabs are turned.
+    #[arg(long, default_value_t = 500)]
+    tab_turns: u32,
     /// Soaks by name: each is a file `tests/soak/NAME.soak.ts`. None means all.
     names: Vec<String>,
 }
@@ -29,6 +35,10 @@ pub fn run(project: &Project, args: &Args) -> Result<()> {
     let mut vitest = project.npm_tool("vitest");
     vitest.args(["run", "--config", "tests/soak/vitest.config.ts"]).args(&args.names);
     vitest.env("SOAK_TURNS", args.turns.to_string()).env("SOAK_MEBIBYTES", args.mebibytes.to_string());
+<<<<<<< HEAD
     vitest.env("SOAK_MINUTES", args.minutes.to_string());
+=======
+    vitest.env("SOAK_FRAMES", args.frames.to_string()).env("SOAK_TAB_TURNS", args.tab_turns.to_string());
+>>>>>>> main
     run_command(vitest.env("AGENT_SANDBOX_LOCAL", project.platform_binary()))
 }

@@ -44,7 +44,7 @@ export class ServerClient {
     this.#origin = origin instanceof Origin ? origin : undefined;
     this.#link = new Link((Core) => {
       const args = [base.plain, base.query, pty?.plain, pty?.query ?? "", given];
-      return this.#origin ? this.#origin.open(args) : new Core(...args);
+      return this.#origin ? this.#origin.open(args) : new Core(args);
     });
     const link = this.#link;
     this.#groups = {
@@ -185,7 +185,7 @@ function ptyParts(given, base) {
 
 /** A client of a sandbox's server. */
 export function serverOf(origin, url, ptyUrl, options) {
-  return new ServerClient(url, fields(options, { ptyUrl }), new Origin((args) => origin.open(...args)));
+  return new ServerClient(url, fields(options, { ptyUrl }), new Origin((args) => origin.open(args)));
 }
 
 /** Whether a server answers; without waiting long, since it is asked again. */

@@ -32,6 +32,15 @@ function control(answer: Answerer, options: ConnectionOptions = {}): ConnectionO
 
 export const errors = suite("errors", (test) => {
   for (const [name, call] of CALLS) {
+    test(`${name}: the stack of its error leads to the line that made the call`, async (context) => {
+      const whoMadeTheCall = async () => await call(context, () => new Response("", { status: 400 }));
+      const error = await rejected(whoMadeTheCall(), context.sdk.SandboxError);
+      assert.match(error.stack ?? "", /whoMadeTheCall/);
+      assert.notMatch(error.stack ?? "", /wasm/);
+    });
+  }
+
+  for (const [name, call] of CALLS) {
     test(`${name}: 429 is a rate limit`, async (context) => {
       const limited = () => new Response("slow down", { status: 429, headers: { "retry-after": "0" } });
       await rejected(call(context, limited), context.sdk.RateLimitError, "E5003");

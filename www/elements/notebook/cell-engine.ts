@@ -6,7 +6,7 @@ import { bracketMatching, indentOnInput } from "@codemirror/language";
 import { Compartment, type Extension, Prec } from "@codemirror/state";
 import { EditorView, keymap } from "@codemirror/view";
 import { minimalSetup } from "codemirror";
-import { editorLook } from "../editor-look.js";
+import { editorLook } from "../editor/editor-look.js";
 
 /** What the editor of a cell tells. */
 export interface CellEditorHooks {

@@ -1,5 +1,6 @@
 /** In which forms a result can be shown, the best one first. */
 
+import { type DrawableChart, readCharts } from "./charts.js";
 import type { MimeBundle } from "./outputs.js";
 import { plotlyHtml } from "./plotly.js";
 import { chartTables, frameTable, type Table } from "./tables.js";
@@ -7,6 +8,7 @@ import { chartTables, frameTable, type Table } from "./tables.js";
 /** A form of a result. */
 export type Form =
   | { readonly kind: "table"; readonly name: string; readonly tables: readonly Table[] }
+  | { readonly kind: "chart"; readonly name: string; readonly charts: readonly DrawableChart[] }
   | { readonly kind: "html" | "formula" | "markdown" | "text" | "source"; readonly name: string; readonly text: string }
   | { readonly kind: "image"; readonly name: string; readonly url: string; readonly paper: boolean }
   | { readonly kind: "json"; readonly name: string; readonly value: unknown }
@@ -58,6 +60,8 @@ export function formsOf(bundle: MimeBundle): Form[] {
   if (json && short) add(json);
   const charts = chartTables(bundle["e2b/chart"]);
   if (charts.length > 0) add({ kind: "table", name: "Data", tables: charts });
+  const drawable = readCharts(bundle["e2b/chart"]);
+  if (drawable.length > 0) add({ kind: "chart", name: "Chart", charts: drawable });
   add(written("source", "JavaScript", "application/javascript"));
   return [...forms, ...others(bundle)];
 }

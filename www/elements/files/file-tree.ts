@@ -1,5 +1,5 @@
 import type { EntryInfo, Files } from "agent-sandbox-web";
-import { parentOf } from "./names.js";
+import { parentOf } from "../names.js";
 
 /** One row of the tree as it is drawn. */
 export type TreeRow =
@@ -77,6 +77,19 @@ export class FileTree {
     if (!folder) return;
     if (this.isShown(path)) await this.read(path);
     else folder.outdated = true;
+  }
+
+  /** The folders that are open, each after the one that holds it. */
+  get openFolders(): string[] {
+    return [...this.open].sort((a, b) => a.length - b.length);
+  }
+
+  /** Opens folders that were open before, as far as they are there. */
+  async restore(folders: readonly string[]): Promise<void> {
+    await this.folders.get(this.root)?.loading;
+    for (const path of folders) {
+      if (this.entry(path)?.type === "directory") await this.expand(path);
+    }
   }
 
   collapse(path: string): void {

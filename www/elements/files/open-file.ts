@@ -10,9 +10,16 @@ export type OpenedFile =
       readonly info: EntryInfo;
     }
   | {
+      readonly kind: "image";
+      readonly data: Blob;
+      readonly info: EntryInfo;
+      /** Its first bytes. */
+      readonly head: Uint8Array;
+    }
+  | {
       readonly kind: "refused";
       /** Why it cannot be edited. */
-      readonly reason: "binary" | "large" | "special";
+      readonly reason: "binary" | "large" | "image" | "special";
       readonly info: EntryInfo;
       /** Its first bytes. */
       readonly head: Uint8Array;
@@ -20,7 +27,26 @@ export type OpenedFile =
 
 /** What an editor in a page can hold without trouble, in bytes. */
 export const EDITABLE_BYTES = 2 * 1024 * 1024;
+/** Up to which size a picture is shown, in bytes. */
+export const SHOWN_IMAGE_BYTES = 20 * 1024 * 1024;
 const HEAD_BYTES = 512;
+
+/** How pictures begin that every browser shows; `?` stands for any byte. */
+const IMAGES: readonly (readonly [mime: string, start: string])[] = [
+  ["image/png", "\x89PNG\r\n\x1a\n"],
+  ["image/jpeg", "\xff\xd8\xff"],
+  ["image/gif", "GIF8"],
+  ["image/webp", "RIFF????WEBP"],
+  ["image/avif", "????ftypavif"],
+  ["image/bmp", "BM????\0\0\0\0"],
+  ["image/x-icon", "\0\0\x01\0"],
+];
+
+/** The type of a picture by its first bytes; a name may say anything. */
+function imageType(head: Uint8Array): string | undefined {
+  const matches = (start: string) => [...start].every((character, at) => character === "?" || head[at] === character.charCodeAt(0));
+  return IMAGES.find(([, start]) => matches(start))?.[0];
+}
 
 /** Opens a file for editing, or finds out why it cannot be edited. Never reads more than it can use. */
 export async function openFile(files: Files, path: string, signal: AbortSignal): Promise<OpenedFile> {
@@ -31,6 +57,12 @@ export async function openFile(files: Files, path: string, signal: AbortSignal):
   // The size is not to be trusted: a log grows, and files of /proc say 0.
   const data = await firstBytes(files, path, tooLarge ? HEAD_BYTES : EDITABLE_BYTES + 1, signal);
   const head = data.subarray(0, HEAD_BYTES);
+  const image = imageType(head);
+  if (image !== undefined && info.size > SHOWN_IMAGE_BYTES) return { kind: "refused", reason: "image", info, head };
+  if (image !== undefined) {
+    const whole = data.length === info.size ? data : await files.readBytes(path, { end: SHOWN_IMAGE_BYTES, signal });
+    return { kind: "image", data: new Blob([whole as Uint8Array<ArrayBuffer>], { type: image }), info, head };
+  }
   if (data.subarray(0, 8192).includes(0)) return { kind: "refused", reason: "binary", info, head };
   if (tooLarge || data.length > EDITABLE_BYTES) return { kind: "refused", reason: "large", info, head };
   let text: string;

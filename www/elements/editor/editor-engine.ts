@@ -1,7 +1,8 @@
 /** CodeMirror as the editor element needs it. Loaded only when a file is opened. */
 
 import { indentWithTab } from "@codemirror/commands";
-import { Compartment, EditorState, type Extension, Prec, type Text } from "@codemirror/state";
+import { openSearchPanel } from "@codemirror/search";
+import { Compartment, EditorState, type Extension, Prec, type Text, type TransactionSpec } from "@codemirror/state";
 import { EditorView, keymap } from "@codemirror/view";
 import { basicSetup } from "codemirror";
 import { editorLook } from "./editor-look.js";
@@ -22,6 +23,7 @@ export interface EditorDocument {
   /** What the file holds, as far as is known. */
   saved: Text;
   readonly language: Compartment;
+  readonly comparison: Compartment;
   scrollTop: number;
 }
 
@@ -41,8 +43,10 @@ export class EditorEngine {
   /** Makes a document of a file's text. */
   create(text: string, lineSeparator: string, label: string): EditorDocument {
     const language = new Compartment();
-    const state = EditorState.create({ doc: text, extensions: this.extensions(lineSeparator, label, language) });
-    return { state, saved: state.doc, language, scrollTop: 0 };
+    const comparison = new Compartment();
+    const extensions = [this.extensions(lineSeparator, label), language.of([]), comparison.of([])];
+    const state = EditorState.create({ doc: text, extensions });
+    return { state, saved: state.doc, language, comparison, scrollTop: 0 };
   }
 
   /** Shows a document. */
@@ -57,19 +61,43 @@ export class EditorEngine {
 
   /** Adds the highlighting of a language. */
   highlight(document: EditorDocument, language: Extension): void {
-    const effects = document.language.reconfigure(language);
-    if (document === this.shown) this.view.dispatch({ effects });
-    else document.state = document.state.update({ effects }).state;
+    this.change(document, { effects: document.language.reconfigure(language) });
+  }
+
+  /** Marks where a document differs from another text, or takes the marks away. */
+  async compare(document: EditorDocument, other: string | undefined): Promise<void> {
+    const extension = other === undefined ? [] : (await import("./compare.js")).comparison(other);
+    this.change(document, { effects: document.comparison.reconfigure(extension) });
+  }
+
+  /** Puts the cursor to the beginning of a line of the shown document, and shows that line. */
+  goTo(line: number): void {
+    const { doc } = this.view.state;
+    const { from } = doc.line(Math.max(1, Math.min(line, doc.lines)));
+    this.view.dispatch({ selection: { anchor: from }, effects: EditorView.scrollIntoView(from, { y: "center" }) });
+  }
+
+  /** Opens the search of the shown document. */
+  search(): void {
+    openSearchPanel(this.view);
   }
 
   /** Replaces a document's text by what the file holds now. */
   reload(document: EditorDocument, text: string): void {
     const state = this.current(document);
-    const change = { changes: { from: 0, to: state.doc.length, insert: state.toText(text) } };
-    if (document === this.shown) this.view.dispatch(change);
-    else document.state = document.state.update(change).state;
+    const { anchor } = state.selection.main;
+    const insert = state.toText(text);
+    this.change(document, {
+      changes: { from: 0, to: state.doc.length, insert },
+      selection: { anchor: Math.min(anchor, insert.length) },
+    });
     document.saved = this.current(document).doc;
     this.hooks.edited();
+  }
+
+  /** Says what the file holds, without changing the text here. */
+  setSaved(document: EditorDocument, text: string): void {
+    document.saved = this.current(document).toText(text);
   }
 
   /** The text of a document, with its own line ends. */
@@ -98,6 +126,11 @@ export class EditorEngine {
     return document === this.shown ? this.view.state : document.state;
   }
 
+  private change(document: EditorDocument, change: TransactionSpec): void {
+    if (document === this.shown) this.view.dispatch(change);
+    else document.state = document.state.update(change).state;
+  }
+
   private keep(): void {
     if (!this.shown) return;
     this.shown.state = this.view.state;
@@ -115,12 +148,11 @@ export class EditorEngine {
     this.hooks.cursor(line.number, head - line.from + 1);
   }
 
-  private extensions(lineSeparator: string, label: string, language: Compartment): Extension {
+  private extensions(lineSeparator: string, label: string): Extension {
     return [
       Prec.highest(keymap.of([{ key: "Mod-s", preventDefault: true, run: () => this.save() }])),
       basicSetup,
       keymap.of([indentWithTab]),
-      language.of([]),
       EditorState.lineSeparator.of(lineSeparator),
       EditorView.contentAttributes.of({ "aria-label": label }),
       editorLook,

@@ -1,7 +1,7 @@
 import type { ChunkStream, Files, WatchEvent } from "agent-sandbox-web";
+import { parentOf } from "../names.js";
+import { nextFrame } from "../next-frame.js";
 import type { FileTree } from "./file-tree.js";
-import { parentOf } from "./names.js";
-import { nextFrame } from "./next-frame.js";
 
 // After folders were read, how long until they are read again at the soonest: a file that is being written changes all the time.
 const LEAST_REST_MS = 150;
@@ -20,10 +20,12 @@ export class TreeWatch {
   /**
    * @param files where to watch
    * @param tree what to keep up to date
+   * @param told called with the path of each change and whether what was there is gone, and with `""` when changes may have been missed
    */
   constructor(
     private readonly files: Files,
     private readonly tree: FileTree,
+    private readonly told: (path: string, gone: boolean) => void,
   ) {
     void this.follow();
   }
@@ -46,13 +48,25 @@ export class TreeWatch {
       // Below "/" are folders without end, such as /proc.
       this.stream = await this.files.watch(root, { recursive: root !== "/", signal: this.stopper.signal });
       // What has changed between the first reading and now was not told.
-      this.note(root);
-      for await (const event of this.stream) this.note(parentOf(event.path));
+      this.missed(root);
+      for await (const { type, path } of this.stream) {
+        if (type === "gap") this.missed(root);
+        else {
+          this.told(path, type === "deleted" || type === "renamed");
+          this.note(parentOf(path));
+        }
+      }
     } catch {
       // Reading the folders tells the person what is wrong, if anything is.
     } finally {
       this.ended = true;
     }
+  }
+
+  private missed(root: string): void {
+    this.told("", false);
+    this.note(root);
+    for (const folder of this.tree.openFolders) this.note(folder);
   }
 
   private note(folder: string): void {

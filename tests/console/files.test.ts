@@ -1,0 +1,210 @@
+// A person brings files in and out of a sandbox, moves, searches and edits them while they change underneath.
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { screenshot } from "../support/browser.ts";
+import { type Console, openConsole } from "./console.ts";
+import type { ConsolePage } from "./console-page.ts";
+
+/** A name that a shell, a URL or a page would read as something else. */
+const HOSTILE = "-e $(touch x) <b>&%20#.txt";
+
+let shared: Console;
+let page: ConsolePage;
+/** A folder of the person's own machine. */
+let mine: string;
+
+beforeAll(async () => {
+  mine = mkdtempSync(join(tmpdir(), "console-files-"));
+  mkdirSync(join(mine, "project/deep"), { recursive: true });
+  mkdirSync(join(mine, "downloads"));
+  writeFileSync(join(mine, "project/readme.md"), "# A project\nneedle here\n");
+  writeFileSync(join(mine, "project/deep", HOSTILE), "another Needle\n");
+  writeFileSync(join(mine, "notes.txt"), "from my machine\n");
+  shared = await openConsole();
+  page = shared.first;
+  await page.createSandbox();
+}, 120_000);
+
+afterAll(async () => {
+  await shared?.close();
+  rmSync(mine, { recursive: true, force: true });
+});
+
+/** Drops files, made in the page, onto the tree or a row of it. */
+async function drop(onto: string, text: string, files: Record<string, string>): Promise<void> {
+  const target = await page.find(onto, text);
+  await target.evaluate((target, files) => {
+    const data = new DataTransfer();
+    for (const [name, content] of Object.entries(files)) data.items.add(new File([content], name));
+    for (const type of ["dragover", "drop"]) {
+      target.dispatchEvent(new DragEvent(type, { dataTransfer: data, bubbles: true, composed: true, cancelable: true }));
+    }
+  }, files);
+}
+
+/** Chooses from the menu of an entry. */
+async function choose(name: string, action: string): Promise<void> {
+  await (await page.find("sandbox-tree >>> .row", name)).click({ button: "right" });
+  await page.click("sandbox-tree >>> [role=menuitem]", action);
+}
+
+/** What a command prints in the sandbox. */
+async function printed(command: string): Promise<string> {
+  await page.run(command);
+  return page.lastOutput();
+}
+
+describe("the files of a sandbox", { timeout: 120_000 }, () => {
+  test("dropped files go into the folder they are dropped on; those that are there are kept beside, or replaced", async () => {
+    await page.run("mkdir into; echo old > into/a.txt");
+    await drop("sandbox-tree >>> .row", "into", { "a.txt": "new", [HOSTILE.replace("/", "")]: "hostile" });
+    await page.find("sandbox-dialog >>> .detail", "a.txt");
+    await page.answer("Keep both");
+    await page.find("sandbox-tree >>> .row", "a (1).txt");
+    await page.gone("sandbox-transfers");
+    expect(await printed(`cd into; cat a.txt 'a (1).txt' ./"$(ls | grep touch)"; ls ~/x 2>&1 | wc -l; ls | wc -l`)).toBe(
+      "old\nnewhostile1\n3",
+    );
+    await drop("sandbox-tree >>> .row", "a.txt", { "a.txt": "newer" });
+    await page.answer("Replace");
+    await page.gone("sandbox-transfers");
+    expect(await printed("cat into/a.txt")).toBe("newer");
+  });
+
+  test("a folder is uploaded with everything in it", async () => {
+    const [chooser] = await Promise.all([
+      page.page.waitForFileChooser(),
+      (async () => {
+        await page.click('button[aria-label="More for this folder"]');
+        await page.click("sandbox-tree >>> [role=menuitem]", "Upload a folder here");
+      })(),
+    ]);
+    await chooser.accept([join(mine, "project")]);
+    await page.find("sandbox-tree >>> .row", "project");
+    await page.gone("sandbox-transfers");
+    expect(await printed("find project -type f | wc -l; cat project/deep/*")).toBe("2\nanother Needle");
+  });
+
+  test("an upload shows how far it is and is cancelled, and what was there stays", async () => {
+    await page.run("echo before > slow.bin");
+    await page.page.emulateNetworkConditions({ upload: 400_000, download: 10_000_000, latency: 0 });
+    await drop("sandbox-tree >>> .tree", "", { "slow.bin": "x".repeat(3_000_000) });
+    await page.answer("Replace");
+    await page.find("sandbox-transfers >>> .far", "of 2.9 MiB");
+    await screenshot(page.page, "console-upload");
+    await page.click('sandbox-transfers >>> button[aria-label="Cancel: Uploading slow.bin"]');
+    await page.gone("sandbox-transfers");
+    await page.page.emulateNetworkConditions(null);
+    expect(await printed("cat slow.bin; ls -A | grep -c slow")).toBe("before\n1");
+  });
+
+  test("files and folders are downloaded, a folder as an archive", async () => {
+    const session = await page.page.createCDPSession();
+    await session.send("Browser.setDownloadBehavior", {
+      behavior: "allow",
+      downloadPath: join(mine, "downloads"),
+      browserContextId: shared.context.id as string,
+    });
+    await choose("project", "Download");
+    await choose("slow.bin", "Download");
+    const there = () => readdirSync(join(mine, "downloads")).sort().join(" ");
+    await expect.poll(there, { timeout: 30_000 }).toBe("project.tar.gz slow.bin");
+    await page.gone("sandbox-transfers");
+    const listed = execFileSync("tar", ["-tzf", join(mine, "downloads/project.tar.gz")], { encoding: "utf8" });
+    expect(listed.split("\n").sort().filter(Boolean)).toEqual([
+      "./project/",
+      "./project/deep/",
+      `./project/deep/${HOSTILE}`,
+      "./project/readme.md",
+    ]);
+  });
+
+  test("an entry is moved by a path and by hand, after asking", async () => {
+    const home = await printed("pwd");
+    await choose("slow.bin", "Move");
+    await page.answer("Move", `${home}/project`);
+    await page.gone("sandbox-tree >>> .row[aria-level='1']", "slow.bin");
+    await page.find("sandbox-tree >>> .row[aria-level='2']", "slow.bin");
+    const [row, folder] = [await page.find("sandbox-tree >>> .row", "slow.bin"), await page.find("sandbox-tree >>> .row", "into")];
+    await row.evaluate((row, folder) => {
+      const dataTransfer = new DataTransfer();
+      const event = (type: string) => new DragEvent(type, { dataTransfer, bubbles: true, composed: true, cancelable: true });
+      row.dispatchEvent(event("dragstart"));
+      for (const type of ["dragover", "drop"]) folder.dispatchEvent(event(type));
+    }, folder);
+    await page.answer("Move");
+    await page.until(`window.deepQuery("sandbox-tree >>> .row[aria-selected=true]", "slow.bin").length === 1`);
+    expect(await printed("cat into/slow.bin; ls project")).toBe("before\ndeep\nreadme.md");
+  });
+
+  test("text is found in files, and a click leads to its line", async () => {
+    await page.click('button[aria-label="Find in files"]');
+    await page.page.keyboard.type("needle");
+    await page.page.keyboard.press("Enter");
+    await page.find("sandbox-search >>> .count", "2 lines in 2 files");
+    await page.find("sandbox-search >>> h3", HOSTILE);
+    await screenshot(page.page, "console-search");
+    await page.click("sandbox-search >>> .place", "needle here");
+    await page.find("sandbox-editor >>> .status", "Line 2");
+    await page.click("sandbox-search >>> label", "Pattern");
+    await page.fill("sandbox-search >>> input[type=search]", "need(le");
+    await page.page.keyboard.press("Enter");
+    await page.find("sandbox-search >>> sandbox-error >>> .title", "The search could not be done");
+    await page.click('button[aria-label="Find in files"]');
+    await page.find("sandbox-tree >>> .row", "project");
+  });
+
+  test("an open file follows the sandbox; with changes here the person compares and decides", async () => {
+    await page.run("printf 'one\\ntwo\\nthree\\n' > followed.txt");
+    await page.click("sandbox-tree >>> .row", "followed.txt");
+    await page.editorHas("one\ntwo\nthree\n");
+    await page.run("printf 'one\\nTWO\\nthree\\n' > followed.txt");
+    await page.editorHas("one\nTWO\nthree\n");
+    await page.click("sandbox-editor >>> .cm-content");
+    await page.page.keyboard.down("Control");
+    await page.page.keyboard.press("Home");
+    await page.page.keyboard.up("Control");
+    await page.page.keyboard.press("ArrowDown");
+    await page.page.keyboard.type("mine ");
+    await page.run("printf 'one\\nTHEIRS\\nthree\\n' > followed.txt");
+    await page.click("sandbox-editor >>> .outside button", "Compare");
+    await page.find("sandbox-editor >>> .cm-deletedChunk", "THEIRS");
+    await screenshot(page.page, "console-compare");
+    await page.click("sandbox-editor >>> .cm-deletedChunk button", "Take theirs");
+    await page.click("sandbox-editor >>> .outside button", "End the comparison");
+    await page.editorHas("one\nTHEIRS\nthree\n");
+    await page.gone("sandbox-editor >>> .outside");
+    await page.gone("sandbox-editor >>> .dirty");
+    await page.run("rm followed.txt");
+    await page.find("sandbox-editor >>> .outside", "was deleted");
+  });
+
+  test("pictures are shown, by what they are and not by their name", async () => {
+    const png = "iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAYAAAD0In+KAAAAEUlEQVR4nGP4z8DwHwwZGAAj9wX7Gk3WDgAAAABJRU5ErkJggg==";
+    await page.run(
+      `echo ${png} | base64 -d > picture.txt; printf '\\211PNG\\r\\n\\032\\nbroken' > broken.png; truncate -s 21M huge; printf '\\211PNG\\r\\n\\032\\n' | dd of=huge conv=notrunc status=none`,
+    );
+    await page.click("sandbox-tree >>> .row", "picture.txt");
+    await page.find("sandbox-editor >>> .measured", "2 × 1");
+    await page.click("sandbox-tree >>> .row", "broken.png");
+    await page.find("sandbox-editor >>> pre", "89 50 4e 47");
+    await page.click("sandbox-tree >>> .row", "huge");
+    await page.find("sandbox-editor >>> p", "too large to be shown");
+  });
+
+  test("a reload opens the same folders and files", async () => {
+    await page.click("sandbox-editor >>> .tab", "readme.md");
+    await page.editorHas("# A project\nneedle here\n");
+    await page.page.reload({ waitUntil: "domcontentloaded" });
+    await page.editorHas("# A project\nneedle here\n");
+    await page.find("sandbox-editor >>> .tab", "picture.txt");
+    await page.find("sandbox-tree >>> .row[aria-level='2']", "a (1).txt");
+  });
+
+  test("nothing went wrong in the page", () => {
+    expect(page.problems).toEqual([]);
+  });
+});

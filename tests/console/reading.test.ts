@@ -1,0 +1,143 @@
+// What the console reads from a sandbox before it shows it: lines of grep, charts, keys; whole or hostile.
+import { describe, expect, test } from "vitest";
+import { MatchLines } from "../../www/elements/files/grep.ts";
+import { freeName } from "../../www/elements/files/upload.ts";
+import { readCharts } from "../../www/elements/notebook/charts.ts";
+import { keyAction } from "../../www/elements/terminal/keys.ts";
+
+describe("lines of grep", () => {
+  const bytes = new TextEncoder().encode("/a\nb: 7:\x003:one: two\n/ü\x0012:zwölf\n");
+  const whole = [
+    { path: "/a\nb: 7:", line: 3, text: "one: two" },
+    { path: "/ü", line: 12, text: "zwölf" },
+  ];
+
+  test("are read wherever they are cut, and names may hold newlines and colons", () => {
+    for (let size = 1; size <= bytes.length; size += 1) {
+      const lines = new MatchLines();
+      const read = [];
+      for (let at = 0; at < bytes.length; at += size) read.push(...lines.read(bytes.subarray(at, at + size)));
+      expect(read).toEqual(whole);
+    }
+  });
+
+  test("of any length are shortened", () => {
+    const lines = new MatchLines();
+    const part = new TextEncoder().encode("x".repeat(100_000));
+    expect(lines.read(new TextEncoder().encode("/f\x001:"))).toEqual([]);
+    for (let time = 0; time < 20; time += 1) expect(lines.read(part)).toEqual([]);
+    expect(lines.read(new TextEncoder().encode("\n"))).toEqual([{ path: "/f", line: 1, text: "x".repeat(300) }]);
+  });
+});
+
+describe("charts", () => {
+  test("of every kind are read, several in one figure too", () => {
+    const charts = readCharts({
+      type: "superchart",
+      elements: [
+        {
+          type: "line",
+          title: "t",
+          xScale: "datetime",
+          elements: [
+            {
+              label: "a",
+              points: [
+                ["2026-01-01", 1],
+                ["2026-01-02", 2],
+              ],
+            },
+          ],
+        },
+        {
+          type: "scatter",
+          xScale: "log",
+          yScale: "log",
+          elements: [
+            {
+              label: "a",
+              points: [
+                [1, 10],
+                [10, 1],
+              ],
+            },
+          ],
+        },
+        { type: "bar", elements: [{ label: "x", group: "g", value: "3" }] },
+        { type: "pie", elements: [{ label: "half", angle: 180, radius: 1 }] },
+        {
+          type: "box_and_whisker",
+          elements: [{ label: "b", min: 1, firstQuartile: 2, median: 3, thirdQuartile: 4, max: 5, outliers: [9] }],
+        },
+      ],
+    });
+    expect(charts.map(({ kind }) => kind)).toEqual(["points", "points", "bars", "pie", "boxes"]);
+    expect(charts[0]).toMatchObject({
+      joined: true,
+      xScale: "time",
+      series: [
+        {
+          points: [
+            [Date.UTC(2026, 0, 1), 1],
+            [Date.UTC(2026, 0, 2), 2],
+          ],
+        },
+      ],
+    });
+    expect(charts[1]).toMatchObject({ joined: false, xScale: "log", yScale: "log" });
+  });
+
+  test("that are none are left out, and points that are none too", () => {
+    for (const none of [
+      null,
+      "x",
+      {},
+      { type: "line" },
+      { type: "line", elements: [{ points: "x" }] },
+      { type: "pie", elements: [{ angle: {} }] },
+    ]) {
+      expect(readCharts(none)).toEqual([]);
+    }
+    const [chart] = readCharts({
+      type: "line",
+      xScale: "log",
+      elements: [{ label: { toString: 1 }, points: [[0, 1], [2, null], "x", [3, 4]] }],
+    });
+    expect(chart).toMatchObject({
+      xScale: "linear",
+      series: [
+        {
+          label: "",
+          points: [
+            [0, 1],
+            [3, 4],
+          ],
+        },
+      ],
+    });
+  });
+});
+
+test("keys: what is selected is copied, else the program is interrupted; pasting is the browser's", () => {
+  const key = (code: string, ...held: ("ctrlKey" | "shiftKey" | "metaKey")[]) =>
+    ({
+      code,
+      ctrlKey: false,
+      shiftKey: false,
+      altKey: false,
+      metaKey: false,
+      ...Object.fromEntries(held.map((name) => [name, true])),
+    }) as KeyboardEvent;
+  expect(keyAction(key("KeyC", "ctrlKey"), false, "Linux")).toBe("type");
+  expect(keyAction(key("KeyC", "ctrlKey"), true, "Linux")).toBe("copy");
+  expect(keyAction(key("KeyC", "ctrlKey"), true, "MacIntel")).toBe("type");
+  expect(keyAction(key("KeyV", "ctrlKey"), false, "Linux")).toBe("type");
+  expect(keyAction(key("KeyV", "ctrlKey", "shiftKey"), false, "Linux")).toBe("browser");
+  expect(keyAction(key("KeyV", "ctrlKey"), false, "Win32")).toBe("browser");
+  expect(keyAction(key("F6"), false, "Linux")).toBe("leave");
+});
+
+test("a name beside those that are taken", () => {
+  expect(freeName("a.tar.gz", new Set(["a.tar.gz"]))).toBe("a.tar (1).gz");
+  expect(freeName(".env", new Set([".env", ".env (1)"]))).toBe(".env (2)");
+});

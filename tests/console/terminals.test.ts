@@ -1,0 +1,152 @@
+// A person works in several terminals: side by side, searched, copied from, set to their liking, and found again after a reload.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { screenshot } from "../support/browser.ts";
+import { type Console, openConsole } from "./console.ts";
+import { ConsolePage } from "./console-page.ts";
+
+let shared: Console;
+let page: ConsolePage;
+
+beforeAll(async () => {
+  shared = await openConsole();
+  page = shared.first;
+  await page.createSandbox();
+  await page.terminal(1);
+}, 120_000);
+
+afterAll(() => shared?.close());
+
+/** Types into the terminal that has the focus and ends the line. */
+async function enter(text: string): Promise<void> {
+  await page.page.keyboard.type(text);
+  await page.page.keyboard.press("Enter");
+}
+
+/** Waits until the shown terminal of this place, from 0, has a text. */
+async function has(place: number, text: string): Promise<void> {
+  await page.until(`window.deepQuery("sandbox-terminal", "")[${place}]?.text().includes(${JSON.stringify(text)})`);
+}
+
+/** The process ids of the shells that are shown. */
+const pids = () =>
+  page.page.evaluate(() =>
+    window.deepQuery("sandbox-terminal", "").map((terminal) => (terminal as unknown as { pid: number }).pid),
+  );
+
+async function held(...keys: ("Control" | "Shift")[]): Promise<(key: "c" | "f") => Promise<void>> {
+  for (const key of keys) await page.page.keyboard.down(key);
+  return async (key) => {
+    await page.page.keyboard.press(key);
+    for (const key of keys) await page.page.keyboard.up(key);
+  };
+}
+
+describe("terminals", { timeout: 90_000 }, () => {
+  test("a terminal is split into shells of their own, and a part is closed with its shell", async () => {
+    await page.click('button[aria-label="Split the terminal"]');
+    await page.until(`window.deepQuery("sandbox-terminal", "").filter(({ phase }) => phase === "open").length === 2`);
+    await enter("echo second=$((1+1))");
+    await has(1, "second=2");
+    const [first, second] = await pids();
+    expect(first).not.toBe(second);
+    await screenshot(page.page, "console-split");
+    await page.click('button[aria-label="Close this part"]');
+    await page.until(`window.deepQuery("sandbox-terminal", "").length === 1`);
+    await enter(`while kill -0 ${second} 2>/dev/null; do sleep 0.1; done; echo gone=$((3+4))`);
+    await has(0, "gone=7");
+  });
+
+  test("what was printed is searched", async () => {
+    await enter("clear; seq 200 | sed 's/^/line /'");
+    await has(0, "line 200");
+    await (await held("Control", "Shift"))("f");
+    await page.find("sandbox-terminal >>> .find input:focus");
+    await page.page.keyboard.type("line 19");
+    await page.find("sandbox-terminal >>> .find .count", "of 11");
+    await page.page.keyboard.press("Enter");
+    await page.page.keyboard.press("Escape");
+    await page.gone("sandbox-terminal >>> .find");
+    await enter("echo back=$((5+5))");
+    await has(0, "back=10");
+  });
+
+  test("Ctrl-C copies what is selected, and several lines are pasted only after a question", async () => {
+    await shared.context.overridePermissions(new URL(shared.url).origin, ["clipboard-read", "clipboard-sanitized-write"]);
+    await page.page.bringToFront();
+    await enter("clear; echo copied-word; cat > /dev/null");
+    await page.until(`window.deepQuery(".xterm-rows > div", "").some((row) => row.textContent.startsWith("copied-word"))`);
+    const at = await page.page.evaluate(() => {
+      const row = window.deepQuery(".xterm-rows > div", "").find((row) => row.textContent.startsWith("copied-word"));
+      const box = row?.getBoundingClientRect();
+      return { x: (box?.x ?? 0) + 20, y: (box?.y ?? 0) + (box?.height ?? 0) / 2 };
+    });
+    await page.page.mouse.click(at.x, at.y, { count: 2 });
+    await (await held("Control"))("c");
+    await page.until(`navigator.clipboard.readText().then((text) => text === "copied-word")`);
+    await page.page.evaluate(() => {
+      const data = new DataTransfer();
+      data.setData("text/plain", "one\ntwo\n");
+      const field =
+        window.deepQuery("sandbox-terminal >>> textarea", "")[0] ??
+        window.deepQuery("sandbox-terminal", "")[0]?.shadowRoot?.querySelector("textarea");
+      field?.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+    });
+    await page.find("sandbox-dialog >>> .detail", "one");
+    await page.answer("Cancel");
+    await (await held("Control"))("c");
+    await enter("echo free=$((6+6))");
+    await has(0, "free=12");
+  });
+
+  test("larger text leaves room for fewer lines, and F6 leads out of the terminal", async () => {
+    const lines = () => page.page.evaluate(() => window.deepQuery(".xterm-rows > div", "").length);
+    const before = await lines();
+    await page.click('button[aria-label="Settings of terminals"]');
+    await screenshot(page.page, "console-terminal-settings");
+    for (let step = 0; step < 5; step += 1) await page.click('sandbox-terminal-settings >>> button[aria-label="Larger"]');
+    await page.until(`window.deepQuery(".xterm-rows > div", "").length < ${before}`);
+    for (let step = 0; step < 5; step += 1) await page.click('sandbox-terminal-settings >>> button[aria-label="Smaller"]');
+    await page.page.keyboard.press("Escape");
+    await page.terminal(1);
+    await page.page.keyboard.press("F6");
+    await page.find('button[aria-label="Find in the terminal"]:focus');
+  });
+
+  test("a reload finds the shell again, with its text and its variables", async () => {
+    await page.terminal(1);
+    await enter("kept=yes; echo before-$((1+1))-reload");
+    await has(0, "before-2-reload");
+    const before = await pids();
+    await page.page.reload({ waitUntil: "domcontentloaded" });
+    await page.find("sandbox-terminal");
+    await page.until(`window.deepQuery("sandbox-terminal", "")[0].phase === "open"`);
+    await has(0, "before-2-reload");
+    expect(await pids()).toEqual(before);
+    await page.terminal(1);
+    await enter("echo still=$kept");
+    await has(0, "still=yes");
+  });
+
+  test("a shell of another tab is found and attached to, and only let go of", async () => {
+    const [pid] = await pids();
+    const other = await ConsolePage.open(shared.context, shared.url);
+    await other.click("console-sandboxes >>> .item");
+    await other.terminal(1);
+    await other.click('button[aria-label="Settings of terminals"]');
+    await other.click("sandbox-terminal-settings >>> .shell", String(pid));
+    await other.until(`window.deepQuery("sandbox-terminal", "").filter(({ phase }) => phase === "open").length === 2`);
+    await other.page.keyboard.type("echo from-the-other=$kept\n");
+    await other.until(`window.deepQuery("sandbox-terminal", "")[1].text().includes("from-the-other=yes")`);
+    await other.click('button[aria-label="Close this part"]');
+    expect(other.problems).toEqual([]);
+    await other.page.close();
+    await page.page.bringToFront();
+    await page.terminal(1);
+    await enter("echo alive=$((7+7))");
+    await has(0, "alive=14");
+  });
+
+  test("nothing went wrong in the page", () => {
+    expect(page.problems).toEqual([]);
+  });
+});

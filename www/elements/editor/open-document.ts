@@ -1,0 +1,55 @@
+import { FileNotFoundError, type Files } from "agent-sandbox-web";
+import type { OpenedFile } from "../files/open-file.js";
+import { parentOf } from "../names.js";
+import type { EditorDocument } from "./editor-engine.js";
+
+/** A file that is open in the editor. */
+export interface OpenDocument {
+  path: string;
+  /** Ends the reading when the tab is closed. */
+  readonly reading: AbortController;
+  /** Whether it is being read, or has been. */
+  begun?: boolean;
+  opened?: OpenedFile;
+  document?: EditorDocument;
+  /** The address of its picture within this page. */
+  url?: string | undefined;
+  error?: unknown;
+  saveError?: unknown;
+  saving?: boolean;
+  dirty?: boolean;
+  /** As which state of the file the text here was read or written. */
+  version?: string | undefined;
+  /** What happened to the file in the sandbox that the text here does not know of. */
+  outside?: "changed" | "deleted" | undefined;
+  /** Whether it is shown against what the file holds. */
+  comparing?: boolean;
+  /** The line to go to once it is read. */
+  line?: number | undefined;
+  /** Whether the file may be gone. */
+  doubtful?: boolean;
+  /** Whether the file is being looked at. */
+  looking?: boolean;
+  /** Whether the file may have changed since it was looked at. */
+  stale?: boolean;
+}
+
+/** Which state a file is in; `undefined` when it is not there. Two states can be told apart when size or time differ. */
+export async function versionOf(files: Files, document: OpenDocument): Promise<string | undefined> {
+  const { path } = document;
+  try {
+    if (!document.doubtful) return version(await files.getInfo(path));
+    // Asking for what is probably not there would be an error in the browser's console.
+    const found = (await files.list(parentOf(path))).find((entry) => entry.path === path);
+    document.doubtful = found === undefined;
+    return found && version(found);
+  } catch (error) {
+    if (error instanceof FileNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+/** See {@link versionOf}. */
+export function version(info: { readonly size: number; readonly modifiedTime?: Date | undefined }): string {
+  return `${info.modifiedTime?.getTime() ?? ""}/${info.size}`;
+}

@@ -1,0 +1,61 @@
+/** What `<sandbox-editor>` shows in place of text. */
+
+import type { EntryInfo } from "agent-sandbox-web";
+import { html, nothing, type TemplateResult } from "lit";
+import { EDITABLE_BYTES, hexDump, type OpenedFile, SHOWN_IMAGE_BYTES } from "../files/open-file.js";
+import { bytes } from "../format.js";
+import { icon } from "../icons.js";
+import { baseName, plainName, visibleName } from "../names.js";
+
+/** Nothing is open. */
+export function noFile(): TemplateResult {
+  return html`<div class="empty">
+    ${icon("file")}
+    <h2>No file is open</h2>
+    <p>Choose a file in the tree, or drop files and folders onto it to upload them.</p>
+  </div>`;
+}
+
+/** A picture, and what is known of it. */
+export function picture(path: string, url: string, info: EntryInfo, download: () => void, broken: () => void): TemplateResult {
+  return html`<figure class="picture">
+    <div class="frame" tabindex="0" role="group" aria-label="Picture">
+      <img src=${url} alt=${plainName(baseName(path))} @error=${broken} @load=${showSize} />
+    </div>
+    <figcaption>
+      <span class="path">${visibleName(path)}</span>
+      <span class="measured muted"></span>
+      <span class="muted">${bytes(info.size)}</span>
+      <button class="button" @click=${download}>${icon("download")}Download</button>
+    </figcaption>
+  </figure>`;
+}
+
+function showSize(event: Event) {
+  const { naturalWidth, naturalHeight, parentElement } = event.target as HTMLImageElement;
+  const place = parentElement?.parentElement?.querySelector(".measured");
+  if (place) place.textContent = `${naturalWidth} × ${naturalHeight}`;
+}
+
+/** A file that is no text for the editor, by its first bytes. */
+export function refused(path: string, opened: Extract<OpenedFile, { kind: "refused" }>, download: () => void): TemplateResult {
+  const { reason, info, head } = opened;
+  const why = {
+    binary: "This is not text, so it is shown as bytes.",
+    large: `At ${bytes(info.size)} it is too large for the editor, which takes up to ${bytes(EDITABLE_BYTES)}.`,
+    image: `At ${bytes(info.size)} this picture is too large to be shown: up to ${bytes(SHOWN_IMAGE_BYTES)} are.`,
+    special: "This is not a file with content, but a device, a pipe, a folder or a broken link.",
+  }[reason];
+  return html`<div class="message">
+    <h2>${visibleName(baseName(path))}</h2>
+    <p>${why}</p>
+    <p class="muted">${info.permissions} ${info.owner} · ${bytes(info.size)}</p>
+    ${reason === "special" ? nothing : html`<button class="button" @click=${download}>${icon("download")}Download</button>`}
+    ${
+      head.length === 0
+        ? nothing
+        : html`<h3>The first ${head.length} bytes</h3>
+            <pre class="preview mono" tabindex="0">${reason === "large" ? new TextDecoder().decode(head) : hexDump(head)}</pre>`
+    }
+  </div>`;
+}

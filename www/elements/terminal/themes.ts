@@ -1,0 +1,51 @@
+/** The colours of terminals. */
+
+import type { ITheme } from "@xterm/xterm";
+
+export const LIGHT: ITheme = {
+  background: "#ffffff",
+  foreground: "#1a1c22",
+  cursor: "#4350c8",
+  cursorAccent: "#ffffff",
+  selectionBackground: "#c9d0f7",
+  black: "#1a1c22",
+  red: "#b92a25",
+  green: "#14794a",
+  yellow: "#8a5300",
+  blue: "#2b5fc4",
+  magenta: "#8a3ab0",
+  cyan: "#0b7285",
+  white: "#5a606c",
+  brightBlack: "#6b7180",
+  brightRed: "#d0342e",
+  brightGreen: "#17794d",
+  brightYellow: "#8f5c00",
+  brightBlue: "#2f66d0",
+  brightMagenta: "#9a45c4",
+  brightCyan: "#0c7a8e",
+  brightWhite: "#3b3f4a",
+};
+
+export const DARK: ITheme = {
+  background: "#141519",
+  foreground: "#e5e7ec",
+  cursor: "#98a2fb",
+  cursorAccent: "#141519",
+  selectionBackground: "#3a4170",
+  black: "#3a3d47",
+  red: "#ff8a80",
+  green: "#5fd39a",
+  yellow: "#e8bd6a",
+  blue: "#82aaff",
+  magenta: "#d3a0f5",
+  cyan: "#6fd3e3",
+  white: "#cfd3db",
+  brightBlack: "#8b91a0",
+  brightRed: "#ffa199",
+  brightGreen: "#86e6b5",
+  brightYellow: "#f5d48f",
+  brightBlue: "#a9c4ff",
+  brightMagenta: "#e4c2fb",
+  brightCyan: "#9be6f1",
+  brightWhite: "#f4f5f7",
+};

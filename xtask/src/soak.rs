@@ -35,10 +35,7 @@ pub fn run(project: &Project, args: &Args) -> Result<()> {
     let mut vitest = project.npm_tool("vitest");
     vitest.args(["run", "--config", "tests/soak/vitest.config.ts"]).args(&args.names);
     vitest.env("SOAK_TURNS", args.turns.to_string()).env("SOAK_MEBIBYTES", args.mebibytes.to_string());
-<<<<<<< HEAD
     vitest.env("SOAK_MINUTES", args.minutes.to_string());
-=======
     vitest.env("SOAK_FRAMES", args.frames.to_string()).env("SOAK_TAB_TURNS", args.tab_turns.to_string());
->>>>>>> main
     run_command(vitest.env("AGENT_SANDBOX_LOCAL", project.platform_binary()))
 }

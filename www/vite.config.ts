@@ -5,7 +5,7 @@ const platform = process.env.AGENT_SANDBOX_PLATFORM ?? "http://localhost:7300";
 const toPlatform = { target: platform, changeOrigin: true, headers: { origin: platform } };
 
 /** Every browser that can show the console reads WOFF2: the other forms of KaTeX's fonts are left out. */
-const onlyWoff2: Plugin = {
+export const onlyWoff2: Plugin = {
   name: "only-woff2",
   enforce: "pre",
   transform(code, id) {

@@ -13,6 +13,7 @@ const ORDER = [
   "guide/commands.md",
   "guide/files.md",
   "guide/terminals.md",
+  "guide/elements.md",
   "guide/code-cells.md",
   "guide/lifecycle.md",
   "sandbox-server.md",

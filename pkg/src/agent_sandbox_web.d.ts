@@ -34,9 +34,9 @@ export class Source {
 /** Gives the module's classes, by name, their members. */
 export function bindMembers(classes: Record<string, unknown>): void;
 /** The place of a call. */
-export function place(): Error;
+export function place(): object;
 /** Lets an error of a call lead to where the call was made. */
-export function leadTo(error: unknown, here: Error): void;
+export function leadTo(error: unknown, here: object): void;
 /** Builds an error of the class of that name. */
 export function makeError(className: string, message: string, suggestion: string, details: { cause?: unknown }): Error;
 /** Names of options; see `src/js/options.js`. */

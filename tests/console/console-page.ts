@@ -22,6 +22,7 @@ export class ConsolePage {
     readonly page: Page,
     /** Uncaught errors, `console.error` lines, CSP violations and dialogs of the page's own, in order. */
     readonly problems: string[],
+    private readonly firefox: boolean,
   ) {}
 
   /** Opens the console at an address. */
@@ -39,7 +40,7 @@ export class ConsolePage {
     await page.evaluateOnNewDocument(prepare);
     await page.setViewport(viewport);
     await page.goto(url, { waitUntil: "domcontentloaded" });
-    return new ConsolePage(page, problems);
+    return new ConsolePage(page, problems, (await page.browser().version()).toLowerCase().startsWith("firefox"));
   }
 
   /**
@@ -73,7 +74,9 @@ export class ConsolePage {
   async fill(path: string, value: string): Promise<void> {
     const field = await this.find(path);
     await field.evaluate((field) => (field as HTMLInputElement).select());
-    await this.page.keyboard.sendCharacter(value);
+    // Firefox's driver takes one at a time.
+    const pieces = this.firefox ? value : [value];
+    for (const piece of pieces) await this.page.keyboard.sendCharacter(piece);
   }
 
   /** The text of an element as it is shown. */

@@ -18,12 +18,12 @@ export interface Console {
   close(): Promise<void>;
 }
 
-/** Starts a platform and opens its console. */
-export async function openConsole(args: string[] = []): Promise<Console> {
+/** Starts a platform and opens its console, in Chromium unless told otherwise. */
+export async function openConsole(args: string[] = [], launch: () => Promise<Browser> = launchChromium): Promise<Console> {
   const platform = await startPlatform({ args });
   let browser: Browser | undefined;
   try {
-    browser = await launchChromium();
+    browser = await launch();
     const context = await browser.createBrowserContext();
     const { consoleUrl } = platform.info;
     const first = await ConsolePage.open(context, consoleUrl);

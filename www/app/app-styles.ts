@@ -45,6 +45,43 @@ export const appStyles = css`
     font-size: 12px;
     white-space: nowrap;
   }
+  .palette {
+    display: flex;
+    align-items: center;
+    gap: 7px;
+    flex: none;
+    min-height: 28px;
+    padding: 0 8px;
+    border: 1px solid var(--sb-border);
+    border-radius: var(--sb-radius);
+    background: none;
+    color: var(--sb-muted);
+    font-size: 12px;
+    cursor: pointer;
+  }
+  .palette:hover {
+    background: var(--sb-hover);
+    color: var(--sb-text);
+  }
+  .palette svg.icon {
+    width: 14px;
+    height: 14px;
+  }
+  kbd {
+    margin-inline-start: 10px;
+    font: inherit;
+  }
+  @media (max-width: 760px) {
+    .palette {
+      min-width: 34px;
+      min-height: 34px;
+      justify-content: center;
+      border: 0;
+    }
+    .palette .hint {
+      display: none;
+    }
+  }
   .banner {
     display: flex;
     flex: none;

@@ -14,9 +14,10 @@ export interface CodeCellsStatus {
   readonly minutes: string;
 }
 
-/** Asks the platform; `undefined` when it does not say. */
-export async function codeCellsStatus({ apiKey }: ConnectionOptions): Promise<CodeCellsStatus | undefined> {
-  if (typeof apiKey !== "string") return undefined;
+/** Asks the platform that serves this page; `undefined` when it does not say. */
+export async function codeCellsStatus({ apiKey, apiUrl }: ConnectionOptions): Promise<CodeCellsStatus | undefined> {
+  // Other platforms have nothing of the kind, and their keys are not for this one.
+  if (typeof apiKey !== "string" || apiUrl !== location.origin) return undefined;
   try {
     const response = await fetch("/code-cells", { headers: { "x-api-key": apiKey } });
     return response.ok ? ((await response.json()) as CodeCellsStatus) : undefined;

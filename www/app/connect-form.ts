@@ -1,13 +1,32 @@
 import { css, html, LitElement, nothing } from "lit";
-import { customElement, property, query } from "lit/decorators.js";
+import { customElement, property, query, state } from "lit/decorators.js";
 import { icon } from "../elements/icons.js";
 import { base } from "../elements/styles.js";
+import type { Target } from "./platform.js";
 import "../elements/sandbox-error.js";
 
+/** Where a person wants to connect. Without a target it is the platform that serves the page, by a key or by the token that there is. */
+export interface Choice {
+  readonly target?: Target;
+  /** Whether the target and its key may outlive a reload. */
+  readonly keep?: boolean;
+  readonly key?: string;
+}
+
+type Provider = Target["provider"] | "own";
+
+const PROVIDERS: readonly (readonly [Provider, string])[] = [
+  ["own", "The platform that serves this page"],
+  ["e2b", "E2B"],
+  ["agentbox", "AgentBox"],
+  ["alibaba", "Alibaba Agent Sandbox"],
+  ["custom", "Another address"],
+];
+
 /**
- * The way in for a tab that has no token.
+ * The way in for a tab that has no token, and to other platforms.
  *
- * @fires use-key - `detail` is the API key
+ * @fires connect-to - `detail` is a {@link Choice}
  */
 @customElement("console-connect")
 export class ConsoleConnect extends LitElement {
@@ -54,49 +73,125 @@ export class ConsoleConnect extends LitElement {
       label {
         font-weight: 500;
       }
-      .row {
-        display: flex;
-        gap: 8px;
-      }
       .hint {
         font-size: 12px;
+      }
+      .check {
+        display: flex;
+        align-items: center;
+        gap: 8px;
+        margin-top: 4px;
+        font-weight: 400;
+      }
+      .check input {
+        width: 16px;
+        height: 16px;
+        accent-color: var(--sb-accent-fill);
+      }
+      .submit {
+        justify-self: end;
+        margin-top: 6px;
       }
     `,
   ];
 
   /** Why the person stands here, when something went wrong. */
   @property({ attribute: false }) error: unknown;
-  /** Whether a key is being tried. */
+  /** Where else this page may connect. */
+  @property({ attribute: false }) elsewhere: readonly string[] = [];
+  /** Whether a connection is being tried. */
   @property({ type: Boolean }) busy = false;
-  @query("input") private input!: HTMLInputElement;
+  /** Whether this tab has a token of the platform that serves it, so that it needs no key. */
+  @property({ type: Boolean }) token = false;
+  @state() private provider: Provider = "own";
+  @query("form") private form!: HTMLFormElement;
 
   override render() {
+    const { provider } = this;
+    const own = provider === "own";
     return html`
       <section>
-        <h2>Connect to the platform</h2>
+        <h2>Connect to a platform</h2>
         ${this.error === undefined ? nothing : html`<sandbox-error .error=${this.error}></sandbox-error>`}
-        <p>
-          The address that the platform prints at its start opens the console already connected, once. After a restart it prints a new
-          one: <code>cargo xtask dev</code> or <code>agent-sandbox-local serve</code>.
-        </p>
+        ${
+          own && !this.token
+            ? html`<p>
+                The address that the platform prints at its start opens the console already connected, once. After a restart it prints a new
+                one: <code>cargo xtask dev</code> or <code>agent-sandbox-local serve</code>.
+              </p>`
+            : nothing
+        }
         <form @submit=${this.submit}>
-          <label for="key">API key</label>
-          <div class="row">
-            <input id="key" class="field mono" type="password" autocomplete="off" spellcheck="false" required aria-describedby="hint" />
-            <button class="button primary" ?disabled=${this.busy}>
-              ${this.busy ? html`<span class="spinner"></span>` : icon("power")}Connect
-            </button>
-          </div>
-          <p id="hint" class="hint">The key stays in this page's memory. It is not stored, and a reload asks for it again.</p>
+          <label for="provider">Platform</label>
+          <select id="provider" class="field" @change=${this.choose}>
+            ${PROVIDERS.map(([value, label]) => html`<option value=${value} ?selected=${value === provider}>${label}</option>`)}
+          </select>
+          ${own && this.token ? html`<p class="hint">This tab is connected to it already.</p>` : this.renderKey(own)}
+          ${provider === "custom" ? this.renderAddress() : nothing} ${own ? nothing : this.renderElsewhere()}
+          <button class="button primary submit" ?disabled=${this.busy}>
+            ${this.busy ? html`<span class="spinner"></span>` : icon("power")}Connect
+          </button>
         </form>
       </section>
     `;
   }
 
+  private renderKey(own: boolean) {
+    return html`<label for="key">API key</label>
+      <input id="key" class="field mono" name="key" type="password" autocomplete="off" spellcheck="false" required aria-describedby="hint" />
+      ${
+        own
+          ? html`<p id="hint" class="hint">The key stays in this page's memory. It is not stored, and a reload asks for it again.</p>`
+          : html`<label class="check"><input type="checkbox" name="keep" />Keep it in this tab's session storage, for reloads</label>
+              <p id="hint" class="hint">Unless kept, it stays in this page's memory. Closing the tab forgets it.</p>`
+      }`;
+  }
+
+  private renderAddress() {
+    return html`<label for="api">Address of its control plane</label>
+      <input id="api" class="field mono" name="api" type="url" placeholder="https://api.example.com" required />
+      <label for="sandboxes">Where its sandboxes are</label>
+      <input id="sandboxes" class="field mono" name="sandboxes" placeholder="https://{port}-{sandboxId}.example.com" spellcheck="false" />
+      <label for="like">It speaks like</label>
+      <select id="like" class="field" name="like">
+        <option value="e2b">E2B</option>
+        <option value="agentbox">AgentBox</option>
+        <option value="alibaba">Alibaba</option>
+      </select>`;
+  }
+
+  private renderElsewhere() {
+    return html`<p class="hint">${
+      this.elsewhere.length > 0
+        ? html`This page may connect to ${this.elsewhere.map((source) => html`<code>${source}</code> `)}`
+        : html`This page's policy lets it connect to its own platform alone. Start that with <code>--console-connect URL</code> to allow others.`
+    }</p>`;
+  }
+
+  private choose(event: Event) {
+    this.provider = (event.target as HTMLSelectElement).value as Provider;
+  }
+
   private submit(event: Event) {
     event.preventDefault();
-    const key = this.input.value.trim();
-    if (key) this.dispatchEvent(new CustomEvent("use-key", { detail: key }));
+    const data = new FormData(this.form);
+    const text = (name: string) => String(data.get(name) ?? "").trim();
+    const { provider } = this;
+    const key = text("key");
+    const detail: Choice =
+      provider === "own"
+        ? { key }
+        : {
+            target: {
+              provider,
+              like: (text("like") || "e2b") as Target["like"],
+              apiUrl: text("api").replace(/\/+$/, ""),
+              sandboxUrl: text("sandboxes"),
+              apiKey: key,
+            },
+            keep: data.has("keep"),
+          };
+    this.dispatchEvent(new CustomEvent("connect-to", { detail }));
   }
 }
 

@@ -1,16 +1,21 @@
 import type { ConnectionOptions } from "agent-sandbox-web";
 import { html, LitElement, nothing } from "lit";
-import { customElement, state } from "lit/decorators.js";
+import { customElement, query, state } from "lit/decorators.js";
 import { ExplainedError } from "../elements/describe-error.js";
 import { icon } from "../elements/icons.js";
 import { base } from "../elements/styles.js";
 import { appStyles } from "./app-styles.js";
-import { connectionOptions, type PlatformConfig, readConfig } from "./platform.js";
+import type { ConsolePalette } from "./palette.js";
+import { connectionOptions, type PlatformConfig, readConfig, targetName, targetOptions } from "./platform.js";
 import { SandboxStore } from "./sandbox-store.js";
 import { Scheme } from "./scheme.js";
 import { Session, takeCode } from "./session.js";
+import { type ConsoleShortcuts, opensPalette, PALETTE_KEYS } from "./shortcuts.js";
+import type { ConsoleWorkspace } from "./workspace.js";
 import "../elements/sandbox-error.js";
+import type { Choice } from "./connect-form.js";
 import "./connect-form.js";
+import "./palette.js";
 import "./workspace.js";
 
 /** The console: the way to a platform, and what is common to all of its sandboxes. */
@@ -21,6 +26,9 @@ export class ConsoleApp extends LitElement {
   @state() private phase: "starting" | "out" | "in" = "starting";
   @state() private problem: unknown;
   @state() private busy = false;
+  @query("console-palette") private palette!: ConsolePalette;
+  @query("console-shortcuts") private shortcuts!: ConsoleShortcuts;
+  @query("console-workspace") private workspace!: ConsoleWorkspace | null;
   private config: PlatformConfig | undefined;
   private connection: ConnectionOptions = {};
   private store: SandboxStore | undefined;
@@ -31,12 +39,14 @@ export class ConsoleApp extends LitElement {
     super.connectedCallback();
     // A new address opened in a tab that shows the console already changes the fragment only.
     window.addEventListener("hashchange", this.codeGiven);
+    window.addEventListener("keydown", this.key, true);
     void this.begin(takeCode());
   }
 
   override disconnectedCallback() {
     super.disconnectedCallback();
     window.removeEventListener("hashchange", this.codeGiven);
+    window.removeEventListener("keydown", this.key, true);
     this.store?.stop();
   }
 
@@ -59,6 +69,8 @@ export class ConsoleApp extends LitElement {
               @retry=${() => this.store?.refresh()}></sandbox-error></div>`
       }
       ${inside ? this.renderInside() : this.renderOutside()}
+      <console-palette></console-palette>
+      <console-shortcuts></console-shortcuts>
     `;
   }
 
@@ -69,8 +81,10 @@ export class ConsoleApp extends LitElement {
       <span class="logo">${icon("terminal")}</span>
       <h1>Sandbox console</h1>
       <span class="facts">
-        ${config && this.phase === "in" ? html`<span>${location.host}</span><span>${config.version}</span>` : nothing}
+        ${config && this.phase === "in" ? html`<span>${this.where}</span>${this.session.target ? nothing : html`<span>${config.version}</span>`}` : nothing}
       </span>
+      <button class="palette" aria-label=${`Commands ${PALETTE_KEYS}`} aria-keyshortcuts="Control+K F1" title=${`Find a command (${PALETTE_KEYS})`}
+        @click=${this.togglePalette}>${icon("search")}<span class="hint">Commands <kbd>${PALETTE_KEYS}</kbd></span></button>
       <button class="icon-button" aria-label=${label} title=${label} @click=${() => this.scheme.toggle()}>
         ${icon(this.scheme.dark ? "sun" : "moon")}
       </button>
@@ -82,7 +96,8 @@ export class ConsoleApp extends LitElement {
       return html`<main class="single"><div class="starting" role="status"><span class="spinner"></span>Connecting</div></main>`;
     }
     return html`<main class="single">
-      <console-connect .error=${this.problem} ?busy=${this.busy} @use-key=${this.useKey}></console-connect>
+      <console-connect .error=${this.problem} .elsewhere=${this.config?.elsewhere ?? []} ?busy=${this.busy} ?token=${this.session.hasToken}
+        @connect-to=${this.connectTo}></console-connect>
     </main>`;
   }
 
@@ -116,19 +131,45 @@ export class ConsoleApp extends LitElement {
       this.leaveOut(error);
       return;
     }
-    this.connection = connectionOptions(this.config, credential);
+    const { target } = this.session;
+    this.connection = target ? targetOptions(target) : connectionOptions(this.config, credential);
     this.store?.stop();
+    const refused: string[] = [];
+    const note = (event: SecurityPolicyViolationEvent) => refused.push(event.blockedURI);
+    document.addEventListener("securitypolicyviolation", note);
     this.store = new SandboxStore(
       this.connection,
       () => this.listed(),
       () => this.denied(credential),
     );
     await this.store.refresh();
+    document.removeEventListener("securitypolicyviolation", note);
+    const { error } = this.store;
+    if (!target || error === undefined) return;
+    this.store.stop();
+    this.session.useTarget(undefined);
+    this.leaveOut(refused.length > 0 ? notAllowed(refused[0] ?? "", error) : error);
   }
 
-  private useKey(event: CustomEvent<string>) {
-    this.session.useKey(event.detail);
+  private connectTo(event: CustomEvent<Choice>) {
+    const { target, keep, key } = event.detail;
+    if (target) this.session.useTarget(target, keep);
+    else if (key) this.session.useKey(key);
+    else this.session.useTarget(undefined);
     void this.enter();
+  }
+
+  /** Back to where one chooses the platform. Nothing ends. */
+  private leave() {
+    this.store?.stop();
+    this.session.useTarget(undefined);
+    this.leaveOut(undefined);
+  }
+
+  /** The platform that is used, for people. */
+  private get where(): string {
+    const { target } = this.session;
+    return target ? targetName(target) : location.host;
   }
 
   private leaveOut(problem: unknown) {
@@ -161,6 +202,8 @@ export class ConsoleApp extends LitElement {
   }
 
   private listed() {
+    // Another platform has to answer once before it is shown.
+    if (this.session.target && this.phase !== "in" && this.store?.error !== undefined) return;
     if (this.phase !== "in") {
       this.phase = "in";
       this.busy = false;
@@ -169,10 +212,46 @@ export class ConsoleApp extends LitElement {
     this.requestUpdate();
   }
 
+  private readonly togglePalette = () => {
+    const { dark } = this.scheme;
+    this.palette.toggle([
+      ...(this.workspace?.actions ?? []),
+      {
+        group: "Colours",
+        label: dark ? "Use light colours" : "Use dark colours",
+        icon: dark ? "sun" : "moon",
+        run: () => this.scheme.toggle(),
+      },
+      ...(this.phase === "in"
+        ? [{ group: "Platform", label: "Use another platform", icon: "link" as const, run: () => this.leave() }]
+        : []),
+      { group: "Help", label: "Keyboard shortcuts", icon: "keyboard", run: () => this.shortcuts.open() },
+    ]);
+  };
+
+  private readonly key = (event: KeyboardEvent) => {
+    if (!opensPalette(event)) return;
+    // Before the terminal or the editor takes the key, or the browser.
+    event.preventDefault();
+    event.stopPropagation();
+    this.togglePalette();
+  };
+
   private readonly codeGiven = () => {
     const code = takeCode();
     if (code !== undefined) void this.begin(code);
   };
+}
+
+/** What is said when the page's own policy keeps it from a platform. */
+function notAllowed(url: string, cause: unknown): ExplainedError {
+  const origin = URL.canParse(url) ? new URL(url).origin : url;
+  return new ExplainedError(
+    "This page may not connect there",
+    `Its policy lets it connect to its own platform and to what that was told of. ${origin} is not among it.`,
+    `Start the platform that serves this page with --console-connect ${origin}, and for hosts below it with --console-connect of the form https://*.example.com.`,
+    { cause },
+  );
 }
 
 declare global {

@@ -39,8 +39,10 @@ export class OpenSandboxes {
     private readonly key: string,
   ) {}
 
-  /** Uses another platform or another key of it. What is open on another platform must have been left before. */
+  /** Uses a platform, or another key of it. What is open on another platform is closed. */
   connectBy(connection: ConnectionOptions): void {
+    const { apiUrl, provider } = this.connection;
+    if (this.list.length > 0 && (apiUrl !== connection.apiUrl || provider !== connection.provider)) this.leaveAll();
     this.connection = connection;
   }
 
@@ -145,8 +147,7 @@ export class OpenSandboxes {
     this.changed();
   }
 
-  /** Closes everything, as before another platform is used. */
-  leaveAll(): void {
+  private leaveAll(): void {
     for (const opened of this.list) void opened.sandbox?.close();
     this.list = [];
     this.current = undefined;

@@ -10,6 +10,50 @@ export interface PlatformConfig {
   readonly sandboxHostUrl: string;
   /** The page of another origin in which HTML results are shown. */
   readonly resultsUrl: string;
+  /** Where else this page may connect, as sources of its policy. */
+  readonly elsewhere: readonly string[];
+}
+
+/** Another platform than the one that serves this page. */
+export interface Target {
+  /** The cloud; `custom` for a platform that names its URLs. */
+  readonly provider: "e2b" | "agentbox" | "alibaba" | "custom";
+  /** The cloud whose protocol a custom platform speaks. */
+  readonly like: "e2b" | "agentbox" | "alibaba";
+  /** Of a custom platform: its control plane, and where its sandboxes are reached. */
+  readonly apiUrl: string;
+  readonly sandboxUrl: string;
+  readonly apiKey: string;
+}
+
+/** What a target is called, for people. */
+export function targetName({ provider, apiUrl }: Target): string {
+  return provider === "custom"
+    ? apiUrl.replace(/^https?:\/\//, "")
+    : { e2b: "E2B", agentbox: "AgentBox", alibaba: "Alibaba" }[provider];
+}
+
+/** How the client reaches another platform. */
+export function targetOptions({ provider, like, apiUrl, sandboxUrl, apiKey }: Target): ConnectionOptions {
+  if (provider !== "custom") return { provider, apiKey };
+  return {
+    provider: { name: "custom", like },
+    apiKey,
+    apiUrl,
+    validateApiKey: false,
+    ...(sandboxUrl || isLocal(apiUrl) ? { sandboxUrl: sandboxUrl || hostForm(apiUrl) } : {}),
+  };
+}
+
+/** Whether a URL is of this machine. Browsers find every name below `localhost` there. */
+function isLocal(url: string): boolean {
+  return /^http:\/\/(localhost|127\.0\.0\.1)(:|\/|$)/.test(url);
+}
+
+/** Where a local platform has its sandboxes: the form that gives each an origin of its own. */
+function hostForm(apiUrl: string): string {
+  const { port } = new URL(apiUrl);
+  return `http://{port}-{sandboxId}.localhost${port && `:${port}`}`;
 }
 
 /** Reads the configuration. */

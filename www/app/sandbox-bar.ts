@@ -56,6 +56,12 @@ export class ConsoleSandboxBar extends LitElement {
         white-space: nowrap;
         font-variant-numeric: tabular-nums;
       }
+      .more {
+        color: var(--sb-text);
+      }
+      .more svg.icon {
+        stroke-width: 3;
+      }
       .soon {
         color: var(--sb-warn);
       }

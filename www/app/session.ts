@@ -1,8 +1,10 @@
 /** The page's right to use the platform: a token that came for the code in its address, from another tab, or a key typed in. */
 
 import { ExplainedError } from "../elements/describe-error.js";
+import type { Target } from "./platform.js";
 
 const TOKEN = "agent-sandbox-console.token";
+const TARGET = "agent-sandbox-console.target";
 const CHANNEL = "agent-sandbox-console";
 // Another tab answers within a few milliseconds; a busy one may need longer.
 const ANSWER_MS = 500;
@@ -20,9 +22,16 @@ export function takeCode(): string | undefined {
   return code;
 }
 
+function storedTarget(): Target | undefined {
+  const stored = sessionStorage.getItem(TARGET);
+  return stored === null ? undefined : (JSON.parse(stored) as Target);
+}
+
 /** The token or key of this tab. */
 export class Session {
   private key: string | undefined;
+  /** The other platform that is used instead of the one that serves this page. */
+  target: Target | undefined = storedTarget();
   private readonly channel = new BroadcastChannel(CHANNEL);
   private waiting: ((token: string) => void) | undefined;
 
@@ -33,12 +42,17 @@ export class Session {
 
   /** What authorises requests, if there is anything. */
   get credential(): string | undefined {
-    return this.key ?? sessionStorage.getItem(TOKEN) ?? undefined;
+    return this.target?.apiKey ?? this.key ?? sessionStorage.getItem(TOKEN) ?? undefined;
   }
 
   /** Whether the credential is a key that was typed in, and not a token of the console. */
   get isKey(): boolean {
-    return this.key !== undefined;
+    return this.key !== undefined || this.target !== undefined;
+  }
+
+  /** Whether the platform that serves this page can be used without another key. */
+  get hasToken(): boolean {
+    return sessionStorage.getItem(TOKEN) !== null;
   }
 
   /** Exchanges a code for a token, keeps it for this tab, and hands it to the others. */
@@ -86,13 +100,28 @@ export class Session {
     return true;
   }
 
-  /** Uses an API key until the page is left. It is kept in memory only and handed to nobody. */
+  /** Uses an API key of the platform that serves this page until the page is left. It is kept in memory only and handed to nobody. */
   useKey(key: string): void {
+    this.target = undefined;
     this.key = key;
+  }
+
+  /**
+   * Uses another platform until the page is left; with `keep` until the tab is closed: its key then lies in the tab's session storage.
+   * Without a target the platform that serves this page is used again.
+   */
+  useTarget(target: Target | undefined, keep = false): void {
+    this.target = target;
+    if (target && keep) sessionStorage.setItem(TARGET, JSON.stringify(target));
+    else sessionStorage.removeItem(TARGET);
   }
 
   /** Forgets a credential that the platform refuses. */
   forget(): void {
+    if (this.target) {
+      this.useTarget(undefined);
+      return;
+    }
     this.key = undefined;
     sessionStorage.removeItem(TOKEN);
   }

@@ -2,16 +2,19 @@ import { type ConnectionOptions, Sandbox, type SandboxInfo } from "agent-sandbox
 import { html, LitElement, nothing, type PropertyValues } from "lit";
 import { customElement, property, query, state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
+import type { Action } from "../elements/actions.js";
 import { ExplainedError } from "../elements/describe-error.js";
 import { icon } from "../elements/icons.js";
 import { plainName } from "../elements/names.js";
+import type { SandboxConsole } from "../elements/sandbox-console.js";
 import { confirm, prompt } from "../elements/sandbox-dialog.js";
 import { base, emptyState } from "../elements/styles.js";
 import type { ConsoleNewSandbox } from "./new-sandbox.js";
 import { type Opened, OpenSandboxes } from "./open-sandboxes.js";
-import type { SandboxAction } from "./sandbox-actions.js";
+import { actionsIn, type SandboxAction } from "./sandbox-actions.js";
 import type { SandboxStore } from "./sandbox-store.js";
 import type { ConsoleSnapshots } from "./snapshots.js";
+import { type Known, stateOf } from "./status.js";
 import { workspaceStyles } from "./workspace-styles.js";
 import "../elements/sandbox-error.js";
 import "./new-sandbox.js";
@@ -48,6 +51,43 @@ export class ConsoleWorkspace extends LitElement {
   @query("console-new-sandbox") private dialog!: ConsoleNewSandbox;
   @query("console-snapshots") private snapshots!: ConsoleSnapshots;
   private readonly open = new OpenSandboxes(() => this.requestUpdate(), CURRENT);
+
+  /** What can be done here now, for the palette. */
+  get actions(): Action[] {
+    const { current } = this.open;
+    const info = current && this.infoOf(current.id);
+    const known = current ? this.knownOf(current) : {};
+    const shown = current && this.renderRoot.querySelector<SandboxConsole>(`sandbox-console[data-sandbox="${current.id}"]`);
+    return [
+      ...(shown?.actions ?? []),
+      ...(current && !current.doing ? actionsIn(stateOf(info, known), info) : []).map(({ action, label, icon }) => ({
+        group: "Sandbox",
+        label,
+        icon,
+        run: () => void this.act(action, current?.id ?? ""),
+      })),
+      { group: "Sandboxes", label: "New sandbox", icon: "add", run: () => this.dialog.open() },
+      { group: "Sandboxes", label: "Snapshots", icon: "snapshot", run: () => this.snapshots.open() },
+      ...(this.sandboxes ?? [])
+        .filter(({ sandboxId }) => sandboxId !== current?.id)
+        .map(({ sandboxId, metadata, status }) => ({
+          group: "Open",
+          label: [sandboxId, ...Object.values(metadata).map(plainName), status].join(" · "),
+          icon: "other" as const,
+          run: () => this.show(sandboxId),
+        })),
+      ...(current
+        ? [
+            {
+              group: "Sandboxes",
+              label: "Close the shown one, which goes on",
+              icon: "close" as const,
+              run: () => this.leave(current),
+            },
+          ]
+        : []),
+    ];
+  }
 
   protected override willUpdate(changed: PropertyValues<this>) {
     if (changed.has("connection")) {
@@ -113,11 +153,9 @@ export class ConsoleWorkspace extends LitElement {
   }
 
   private renderCurrent(current: Opened) {
-    const { unreachable } = this;
-    const { ended, doing, sandbox, error } = current;
-    const known = { ...(ended ? { ended } : {}), ...(doing ? { doing } : {}), unreachable };
+    const { ended, sandbox, error } = current;
     return html`
-      <console-sandbox-bar .sandboxId=${current.id} .info=${this.infoOf(current.id)} .known=${known} @show-list=${this.showList}
+      <console-sandbox-bar .sandboxId=${current.id} .info=${this.infoOf(current.id)} .known=${this.knownOf(current)} @show-list=${this.showList}
         @sandbox-action=${(event: CustomEvent<SandboxAction>) => this.act(event.detail, current.id)}></console-sandbox-bar>
       ${ended ? this.renderEnded(current) : current.paused ? this.renderPaused(current) : nothing}
       ${
@@ -288,6 +326,10 @@ export class ConsoleWorkspace extends LitElement {
 
   private fail() {
     this.failure = undefined;
+  }
+
+  private knownOf({ ended, doing }: Opened): Known {
+    return { ...(ended ? { ended } : {}), ...(doing ? { doing } : {}), unreachable: this.unreachable };
   }
 
   private infoOf(id: string): SandboxInfo | undefined {

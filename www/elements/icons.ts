@@ -29,7 +29,7 @@ const PATHS = {
   newFolder: "M4 19V6h5l2 2h9v4M4 19h8M17 14v7M13.500 17.500h7",
   notebook: "M6 3h12v18H6zM3 8h3M3 12h3M3 16h3M10 8h5M10 12h5",
   other: "M12 4l7 4v8l-7 4-7-4V8z",
-  more: "M6 12h.01M12 12h.01M18 12h.01",
+  more: "M5.500 12h.700M11.700 12h.700M17.900 12h.700",
   pause: "M9 6v12M15 6v12",
   power: "M12 4v8M7 7a7 7 0 1 0 10 0",
   restore: "M9 4v5H4M15 20v-5h5M4 4l5 5M20 20l-5-5",

@@ -2,6 +2,7 @@ import type { Sandbox } from "agent-sandbox-web";
 import { html, LitElement, nothing, type PropertyValues } from "lit";
 import { customElement, property, query, state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
+import type { Action } from "./actions.js";
 import { consoleStyles } from "./console-styles.js";
 import { icon } from "./icons.js";
 import type { SandboxFiles } from "./sandbox-files.js";
@@ -59,6 +60,48 @@ export class SandboxConsole extends LitElement {
   /** Whether a file has changes that are not saved. */
   get dirty(): boolean {
     return this.files?.dirty ?? false;
+  }
+
+  /** What can be done here now, for command palettes. */
+  get actions(): Action[] {
+    const views = (["files", "command", "notebook", "metrics"] as const).map((view) => ({
+      group: "Show",
+      label: NAMES[view],
+      icon: view,
+      run: () => this.show(view),
+    }));
+    const terminals = this.terminals.map((id) => ({
+      group: "Show",
+      label: `Terminal ${id}`,
+      icon: "terminal" as const,
+      run: () => this.show(id),
+    }));
+    const shown = this.shown;
+    return [
+      ...views,
+      ...terminals,
+      ...(this.ended ? [] : [{ group: "Terminal", label: "New terminal", icon: "add" as const, run: () => this.addTerminal() }]),
+      ...(typeof shown === "number"
+        ? [
+            {
+              group: "Terminal",
+              label: `Close Terminal ${shown} and end its shell`,
+              icon: "close" as const,
+              run: () => this.closeTerminal(shown),
+            },
+          ]
+        : []),
+      ...(this.narrow
+        ? []
+        : [
+            {
+              group: "Layout",
+              label: "Use the whole height, or show the files above",
+              icon: "maximize" as const,
+              run: () => this.setWhole(!this.whole.has(shown)),
+            },
+          ]),
+    ];
   }
 
   override connectedCallback() {

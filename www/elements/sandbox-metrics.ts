@@ -137,7 +137,7 @@ export class SandboxMetricsElement extends LitElement {
         </select>
       </div>
       ${this.failureOf(this.usagePoller, "Reading the usage")}
-      <div class="plots">
+      <div class="plots" ?hidden=${this.final(this.usagePoller)}>
         <sandbox-time-plot label="CPU" max="100" .format=${percent} .range=${range}
           .values=${usage.series((sample) => sample.cpuUsedPct, from)}></sandbox-time-plot>
         <sandbox-time-plot label="Memory" .format=${bytes} .range=${range}

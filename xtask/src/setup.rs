@@ -41,7 +41,7 @@ const SYSTEM_PARTS: &[SystemPart] = &[
         from: Needs::Tests,
         present: || Path::new("/usr/share/fonts/truetype/dejavu").is_dir(),
     },
-    SystemPart { package: "firefox-esr", from: Needs::Matrix, present: || find_program("firefox-esr").is_some() },
+    SystemPart { package: "firefox-esr", from: Needs::Tests, present: || find_program("firefox-esr").is_some() },
     SystemPart { package: "webkit2gtk-driver", from: Needs::Matrix, present: || find_program("WebKitWebDriver").is_some() },
     SystemPart { package: "xvfb", from: Needs::Matrix, present: || find_program("Xvfb").is_some() },
     SystemPart { package: "python3-venv", from: Needs::Platform, present: python_makes_environments },

@@ -11,6 +11,7 @@ use crate::transport::runtime::{environment, is_browser, proxy_fetch};
 use js_sys::{Function, Object, Promise};
 use std::cell::Cell;
 use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
 
 /// How envd streams are encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -301,11 +302,8 @@ impl Client {
             Key::Text(key) => key.clone(),
             Key::Function(function) => {
                 let given = function.call0(&JsValue::UNDEFINED)?;
-                let given = guard.promise(Promise::resolve(&given)).await;
                 // What the caller's own function fails with is the caller's to see.
-                let given = given.map_err(|stop| match stop {
-                    crate::transport::guard::Stop::Failed(error) | crate::transport::guard::Stop::Fired(error) => error,
-                })?;
+                let given = JsFuture::from(guard.race(&given)).await?;
                 given.as_string().unwrap_or_default().trim().to_owned()
             }
         };

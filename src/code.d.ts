@@ -15,7 +15,7 @@ export interface CodeContext {
 export interface CreateContextOptions extends CallOptions {
   /** Default `"python"`. */
   language?: CodeLanguage | undefined;
-  /** The working directory, absolute. Default: the user's home. */
+  /** The working directory: absolute, and there. Default: the user's home. */
   cwd?: string | undefined;
 }
 
@@ -64,7 +64,7 @@ export interface CodeError {
   readonly name: string;
   /** Its message. */
   readonly value: string;
-  /** Its traceback; may hold ANSI colours. Empty for the interpreter's own. */
+  /** Its traceback, in lines; may hold ANSI colours. Empty for the interpreter's own. */
   readonly traceback: string;
 }
 
@@ -120,7 +120,7 @@ export interface Result {
    * The bytes of a form that came as base64: `png`, `jpeg`, `pdf`, or a MIME type of `extra`. `undefined` when the result does not have it.
    * @throws {InvalidArgumentError} E0001 when that form is no base64
    */
-  bytes(format: ResultFormat): Uint8Array | undefined;
+  bytes(format: ResultFormat): Uint8Array<ArrayBuffer> | undefined;
 }
 
 /** How an axis is scaled. */

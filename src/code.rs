@@ -1,9 +1,12 @@
 //! Code cells: a stateful interpreter on a port of the sandbox, where its template has one.
 
 use crate::error::{Fault, Gateway, Result, Thrown, invalid};
+use crate::files::entry_info;
 use crate::handle::KEPT;
+use crate::making::making;
 use crate::members::{Answer, Args};
-use crate::options::{CallOptions, Options, argument, no_nul, object, set, set_text};
+use crate::options::{CallOptions, LIFECYCLE_TIMEOUT, Options, argument, no_nul, object, set, set_text, whole};
+use crate::protocol::connect::Code as Connect;
 use crate::protocol::control::Clouds;
 use crate::protocol::failure::{Class, Doing};
 use crate::protocol::interpreter::INTERPRETER_PORT;
@@ -18,8 +21,11 @@ use crate::transport::json::get;
 use crate::transport::limits::Limits;
 use crate::transport::lines::LineStream;
 use crate::transport::runtime::now;
+use crate::unary::stat;
 use js_sys::{Array, JSON, Object, Promise, Set};
 use std::cell::RefCell;
+use std::future::Future;
+use std::pin::Pin;
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
 
@@ -149,9 +155,7 @@ impl Interpreter {
     }
 
     async fn run(&self, code: JsValue, options: &Options) -> Result<JsValue> {
-        if !code.is_string() {
-            return Err(invalid(&["code must be a string."]));
-        }
+        whole("code", &code)?;
         let body = object(&[("code", code)]);
         let context = match [options.get("context")?, options.get("contextId")?].into_iter().find(|given| !given.is_undefined()) {
             Some(given) => {
@@ -226,35 +230,70 @@ impl Interpreter {
         self.promise(Box::pin(async move { interpreter.with_contexts(action, &context, &Options::new(options)?).await }))
     }
 
-    async fn with_contexts(&self, action: Action, context: &JsValue, options: &Options) -> Result<JsValue> {
+    /// Makes a context.
+    async fn create(self: &Rc<Self>, options: &Options) -> Result<JsValue> {
+        let body = Object::new();
+        for name in ["language", "cwd"] {
+            if let Some(value) = options.text(name)? {
+                set_text(&body, name, &value);
+            }
+        }
+        let call = self.target.call(options)?;
+        if let Some(cwd) = get(&body, "cwd").as_string() {
+            self.check_cwd(&cwd, &Limits::start(&call)?).await?;
+        }
+        let (asks, ends) = (self.clone(), self.clone());
+        let ask = move |limits| -> Work<JsValue> { Box::pin(async move { asks.ask("POST", "", Some(&body), &limits).await }) };
+        let undo = move |made: JsValue| -> Pin<Box<dyn Future<Output = ()>>> {
+            Box::pin(async move {
+                let Some(id) = get(&made, "id").as_string() else { return };
+                if let Ok(limits) = Limits::start(&CallOptions { signal: None, timeout: Some(LIFECYCLE_TIMEOUT) }) {
+                    let _ = ends.ask("DELETE", &["/", &encode(&id)].concat(), None, &limits).await;
+                }
+            })
+        };
+        making(&call, Box::new(ask), Box::new(undo)).await
+    }
+
+    /// Interpreters take any working directory, say that they use it, and do not when it is none.
+    async fn check_cwd(&self, cwd: &str, limits: &Limits) -> Result<()> {
+        let entry = match cwd.starts_with('/') {
+            true => stat(&self.target, cwd, None, limits).await,
+            false => return Err(invalid(&["cwd must be an absolute path."])),
+        };
+        match entry {
+            Ok(entry) if get(&entry_info(&entry), "type").as_string().as_deref() != Some("directory") => {
+                Err(invalid(&["cwd must be a directory."]))
+            }
+            Err(fault) if fault.code() == Some(Connect::NotFound) => Err(fault),
+            // Who may not look may still be let in.
+            _ => Ok(()),
+        }
+    }
+
+    async fn with_contexts(self: &Rc<Self>, action: Action, context: &JsValue, options: &Options) -> Result<JsValue> {
         let id = match action {
             Action::Restart | Action::Remove => context_id(context)?,
             Action::Create | Action::List => String::new(),
         };
-        let (method, path, body) = match action {
+        let (method, path) = match action {
             Action::Create => {
-                let body = Object::new();
-                for name in ["language", "cwd"] {
-                    if let Some(value) = options.text(name)? {
-                        set_text(&body, name, &value);
-                    }
-                }
-                ("POST", String::new(), Some(body))
+                let made = self.create(options).await?;
+                return if made.is_object() { Ok(made) } else { Err(unreadable()) };
             }
-            Action::List => ("GET", String::new(), None),
-            Action::Restart => ("POST", ["/", &encode(&id), "/restart"].concat(), None),
-            Action::Remove => ("DELETE", ["/", &encode(&id)].concat(), None),
+            Action::List => ("GET", String::new()),
+            Action::Restart => ("POST", ["/", &encode(&id), "/restart"].concat()),
+            Action::Remove => ("DELETE", ["/", &encode(&id)].concat()),
         };
         let limits = Limits::start(&self.target.call(options)?)?;
-        let answer = match (self.ask(method, &path, body.as_ref(), &limits).await, &action) {
+        let answer = match (self.ask(method, &path, None, &limits).await, &action) {
             (Err(fault), Action::Remove) if fault.status() == Some(404) => return Ok(fault.repeated().into()),
             (answer, _) => answer?,
         };
         let found = match action {
             Action::Remove => return Ok(true.into()),
-            Action::Create => answer,
             Action::List if Array::is_array(&answer) => return Ok(answer),
-            Action::List => JsValue::UNDEFINED,
+            Action::Create | Action::List => JsValue::UNDEFINED,
             // The answer to a restart is empty.
             Action::Restart => {
                 let all = Array::from(&self.ask("GET", "", None, &limits).await?);

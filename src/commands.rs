@@ -4,7 +4,7 @@ use crate::error::{Result, Thrown, invalid};
 use crate::handle::{Flavour, ProcessHandle, Started, collect, piece_value, result_value};
 use crate::input::Into;
 use crate::members::{Answer, Args, at_once};
-use crate::options::{CallOptions, Options, argument, no_nul, text};
+use crate::options::{CallOptions, Options, argument, items, no_nul, text};
 use crate::process::{Output, Process, kill_later, send_input};
 use crate::protocol::failure::Class;
 use crate::protocol::requests::Start;
@@ -12,8 +12,8 @@ use crate::protocol::routing::decimal;
 use crate::stream::{Pull, chunk_stream};
 use crate::target::{Target, Work};
 use crate::transport::connect::Opening;
-use crate::transport::guard::Held;
 use crate::transport::json::get;
+use crate::transport::limits::Limits;
 use crate::transport::runtime::ignore;
 use crate::unary::{LIST_PROCESSES, SIGNAL, call, kill};
 use js_sys::{Array, Function, Promise};
@@ -25,6 +25,13 @@ use web_sys::{ReadableStream, ReadableStreamDefaultReader};
 
 /// How long a command may run unless told otherwise, in ms.
 const COMMAND_TIMEOUT: f64 = 60_000.0;
+
+#[wasm_bindgen(module = "/src/js/stream.js")]
+extern "C" {
+    /// A reader of a caller's stream, which fails when there is none to be had.
+    #[wasm_bindgen(js_name = readerOf)]
+    fn reader_of(stream: &ReadableStream) -> ReadableStreamDefaultReader;
+}
 
 /// Running commands.
 #[wasm_bindgen(skip_typescript)]
@@ -49,7 +56,7 @@ impl Input {
             return Ok(None);
         }
         match input.dyn_into::<ReadableStream>() {
-            Ok(stream) if stream.locked() => Err(invalid(&["input is a stream that somebody else reads."])),
+            Ok(stream) if get(&stream, "locked").is_truthy() => Err(invalid(&["input is a stream that somebody else reads."])),
             Ok(stream) => Ok(Some(Self::Stream(stream))),
             Err(input) => Ok(Some(Self::Bytes(crate::options::bytes("input", &input)?))),
         }
@@ -75,8 +82,10 @@ impl Command {
                 let text = argument("command", command)?;
                 ("/bin/bash".to_owned(), vec!["-l".to_owned(), "-c".to_owned(), text])
             }
-            None if Array::is_array(command) => {
-                let words: Array = command.clone().unchecked_into();
+            None => {
+                let words = items(command)?;
+                let words =
+                    words.ok_or_else(|| invalid(&["command must be a string, or an array of a program and its arguments."]))?;
                 let cmd = argument("command[0]", &words.get(0))?;
                 let mut args = Vec::new();
                 for (at, word) in words.iter().enumerate().skip(1) {
@@ -85,7 +94,6 @@ impl Command {
                 }
                 (cmd, args)
             }
-            None => return Err(invalid(&["command must be a string, or an array of a program and its arguments."])),
         };
         let input = Input::read(options)?;
         let stdin = options.boolean("stdin")?.unwrap_or(false) || input.is_some();
@@ -122,12 +130,12 @@ pub async fn open_process(
     call: &CallOptions,
 ) -> Result<Rc<Process>> {
     let starts = matches!(opening, Opening::Start(_));
-    let guard = Held::by(call.signal.as_ref());
-    if guard.is_fired() {
-        return Err(guard.error().into());
-    }
-    // One that ran before goes on without us, and only the wait for it is given up.
-    let quiet = CallOptions { signal: call.signal.clone().filter(|_| !starts), timeout: call.timeout };
+    let (waits, quiet) = match starts {
+        true => (call.clone(), call.outlasting()),
+        // One that ran before goes on without us, and only the wait for it is given up.
+        false => (CallOptions { timeout: None, ..call.clone() }, call.clone()),
+    };
+    let waiting = Limits::start(&waits)?;
     let target = target.clone();
     let opened: Work<Rc<Process>> = Box::pin(async move { Process::open(target, opening, user, timeout, output, &quiet).await });
     let late = |opened: Result<Rc<Process>>| {
@@ -135,7 +143,7 @@ pub async fn open_process(
             kill_later(&process.target, process.pid);
         }
     };
-    guard.work(opened, if starts { late } else { drop }).await
+    waiting.guard.work(opened, if starts { late } else { drop }).await
 }
 
 /// Feeds stdin and closes it. A program that ends without reading all of it is no error.
@@ -148,7 +156,7 @@ fn feed(process: &Rc<Process>, input: Input) {
             }
         }
         Input::Stream(stream) => {
-            let reader: ReadableStreamDefaultReader = stream.get_reader().unchecked_into();
+            let reader = reader_of(&stream);
             process.feeds_from(reader.clone());
             spawn_local(pump(process.clone(), reader));
         }

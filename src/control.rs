@@ -1,16 +1,18 @@
 //! Calls about one sandbox at the control plane, which [`crate::protocol::control`] lists.
 
 use crate::client::Client;
-use crate::create::forks;
+use crate::create::{forks, snapshot};
 use crate::error::{Result, invalid};
-use crate::options::{LIFECYCLE_TIMEOUT, Options, REQUEST_TIMEOUT, integer, lifetime, object, sandbox_id, set, snapshot_id};
+use crate::options::{
+    LIFECYCLE_TIMEOUT, Options, REQUEST_TIMEOUT, integer, lifetime, object, sandbox_id, set, snapshot_id, time_of,
+};
 use crate::protocol::control::{Answer, Argument, Call, Clouds, Field, Kind, call};
 use crate::protocol::routing::{decimal, encode, query};
 use crate::sandbox::{described, found, is_running};
-use crate::target::{Target, control, promise};
+use crate::target::{Target, control, promise, refused};
 use crate::transport::json::get;
 use crate::transport::limits::Limits;
-use js_sys::{Date, Object, Promise};
+use js_sys::{Object, Promise};
 use std::cell::RefCell;
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
@@ -70,7 +72,11 @@ pub fn make(subject: Subject, name: String, argument: JsValue, options: JsValue)
         let limits = options.call(client.timeout_or(if call.slow { LIFECYCLE_TIMEOUT } else { REQUEST_TIMEOUT }))?;
         let path = call.path(&encode(&target.id));
         if call.answer == Answer::Forks {
-            return forks(&target, &path, body, &limits).await.map(JsValue::from);
+            let metadata = info.map(|info| get(&info.borrow(), "metadata")).unwrap_or_default();
+            return forks(&target, &path, body, &metadata, &limits).await.map(JsValue::from);
+        }
+        if call.answer == Answer::Snapshot {
+            return Ok(snapshot_info(&snapshot(&target, &path, body, &limits).await?));
         }
         let limits = Limits::start(&limits)?;
         let reply = control(client, call.doing(), call.method, &path, &query, body.as_ref(), call.repeatable, &limits).await;
@@ -79,10 +85,11 @@ pub fn make(subject: Subject, name: String, argument: JsValue, options: JsValue)
             // What an earlier attempt brought about was brought about by this call.
             (Err(fault), Answer::Unless(status)) if fault.status() == Some(status) && !fault.repeated() => return Ok(false.into()),
             (Err(fault), Answer::Unless(status)) if fault.status() == Some(status) => return Ok(done(&name, info)),
-            (reply, _) => found(&target.id, reply)?,
+            (Err(fault), Answer::Info) => found(&target.id, Err(fault))?,
+            (Err(fault), _) => return Err(refused(&target, fault).await),
         };
         Ok(match call.answer {
-            Answer::Done | Answer::Forks => JsValue::UNDEFINED,
+            Answer::Done | Answer::Forks | Answer::Snapshot => JsValue::UNDEFINED,
             Answer::Unless(_) => done(&name, info),
             Answer::This => {
                 if let Some(info) = info {
@@ -97,7 +104,6 @@ pub fn make(subject: Subject, name: String, argument: JsValue, options: JsValue)
                 }
                 read
             }
-            Answer::Snapshot => snapshot_info(&reply.json()?),
             Answer::Metrics => metrics(&reply.json()?),
             Answer::Logs => log_entries(&reply.json()?),
         })
@@ -166,7 +172,7 @@ pub fn fill(client: &Client, fields: &[Field], given: &Options, body: &Object) -
                 Some(word) if words.contains(&&*word) => JsValue::from_str(&word),
                 _ => return Err(invalid(&[name, " must be one of ", &words.join(", "), "."])),
             },
-            Kind::Seconds | Kind::Millis => match given.get(name)?.dyn_ref::<Date>().map(Date::get_time).filter(|ms| *ms >= 0.0) {
+            Kind::Seconds | Kind::Millis => match Some(time_of(&given.get(name)?)).filter(|ms| *ms >= 0.0) {
                 Some(ms) if *kind == Kind::Seconds => (ms / 1000.0).floor().into(),
                 Some(ms) => ms.into(),
                 None => return Err(invalid(&[name, " must be a Date."])),

@@ -2,17 +2,20 @@
 
 use crate::client::Client;
 use crate::control::{fill, sandbox_info};
-use crate::error::{Answer, Fault, Result, Thrown};
+use crate::error::{Answer, Fault, Result, Thrown, invalid};
+use crate::making::making;
 use crate::options::{CallOptions, LIFECYCLE_TIMEOUT, Options, REQUEST_TIMEOUT, lifetime, no_nul, object, set};
 use crate::protocol::control::{CREATION, Clouds};
 use crate::protocol::failure::{Class, Doing, short_message};
-use crate::protocol::routing::ENVD_PORT;
+use crate::protocol::routing::{ENVD_PORT, encode};
 use crate::sandbox::{Sandbox, health};
-use crate::target::{Target, Work, control};
+use crate::target::{Target, Work, control, refused};
 use crate::transport::json::get;
 use crate::transport::limits::Limits;
 use crate::transport::runtime::{is_unresolvable, now};
 use js_sys::{Array, Object};
+use std::future::Future;
+use std::pin::Pin;
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::spawn_local;
@@ -33,16 +36,16 @@ const SILENCE: f64 = 10_000.0;
 pub async fn create(template: Option<String>, options: &Options) -> Result<JsValue> {
     let client = Rc::new(Client::new(options)?);
     client.require_sandbox_address()?;
-    let template = match template {
-        Some(template) => template,
-        None => options.text("template")?.unwrap_or_else(|| "base".to_owned()),
+    let template = match (template, options.text("template")?) {
+        (Some(_), Some(_)) => return Err(invalid(&["template is given twice: as the argument and as an option."])),
+        (template, option) => template.or(option).unwrap_or_else(|| "base".to_owned()),
     };
     no_nul("template", &template)?;
     let secure = options.boolean("secure")?.unwrap_or(true);
     let body = body(&client, &template, secure, options)?;
     let metadata = get(&body, "metadata");
     let call = options.call(client.timeout_or(LIFECYCLE_TIMEOUT))?;
-    let wire = made(&client, Doing::Create, "/sandboxes", Some(body), &call).await?;
+    let wire = made(&client, Doing::Create, "/sandboxes", Some(body), &call, kill_made).await?;
     let mut target = match get(&wire, "sandboxID").as_string() {
         Some(id) => Target::made(client, &wire, id),
         None => {
@@ -96,32 +99,55 @@ fn body(client: &Client, template: &str, secure: bool, options: &Options) -> Res
     Ok(Object::assign(&body, &creation_body(options.value(), &client.placeholder, client.cloud == Clouds::E2B)?))
 }
 
-/// Posts what makes sandboxes. When the caller gives up meanwhile, the answer is waited for in the background, and what was made is ended.
-async fn made(client: &Rc<Client>, doing: Doing, path: &str, body: Option<Object>, call: &CallOptions) -> Result<JsValue> {
-    let waiting = Limits::start(call)?;
-    let limits = Limits::start(&CallOptions { signal: None, timeout: call.timeout.map(|ms| ms.max(LIFECYCLE_TIMEOUT)) })?;
-    let (client, path) = (client.clone(), path.to_owned());
-    let posted: Work<Made> = Box::pin(async move {
-        let wire = control(&client, doing, "POST", &path, "", body.as_ref(), false, &limits).await?.json()?;
-        Ok(Made { client, wire })
-    });
-    let late = |made: Result<Made>| {
-        spawn_local(async move {
-            let Ok(Made { client, wire }) = made else { return };
-            for one in listed(&wire) {
-                if let Some(id) = get(&one, "sandboxID").as_string() {
-                    kill_quietly(&Target::made(client.clone(), &one, id)).await;
-                }
-            }
-        });
+/// Posts what makes something at a control plane; `undo` ends it when the caller has given up meanwhile.
+pub async fn made(
+    client: &Rc<Client>,
+    doing: Doing,
+    path: &str,
+    body: Option<Object>,
+    call: &CallOptions,
+    undo: fn(Rc<Client>, JsValue) -> Ending,
+) -> Result<JsValue> {
+    let (asks, ends, path) = (client.clone(), client.clone(), path.to_owned());
+    let ask = move |limits| -> Work<JsValue> {
+        Box::pin(async move { control(&asks, doing, "POST", &path, "", body.as_ref(), false, &limits).await?.json() })
     };
-    waiting.guard.work(posted, late).await.map(|made| made.wire)
+    making(call, Box::new(ask), Box::new(move |wire| undo(ends, wire))).await
 }
 
-/// What a control plane made, and who knows of it.
-struct Made {
-    client: Rc<Client>,
-    wire: JsValue,
+/// The end of something, which nobody waits for.
+type Ending = Pin<Box<dyn Future<Output = ()>>>;
+
+/// Ends the sandboxes that an answer describes.
+fn kill_made(client: Rc<Client>, wire: JsValue) -> Ending {
+    Box::pin(async move {
+        for one in listed(&wire) {
+            if let Some(id) = get(&one, "sandboxID").as_string() {
+                kill_quietly(&Target::made(client.clone(), &one, id)).await;
+            }
+        }
+    })
+}
+
+/// Keeps a sandbox as it is.
+pub async fn snapshot(target: &Rc<Target>, path: &str, body: Option<Object>, call: &CallOptions) -> Result<JsValue> {
+    // A name may stand for earlier snapshots too, and deleting one of them would delete them all.
+    let is_named = body.as_ref().is_some_and(|body| get(body, "name").is_string());
+    let undo = if is_named { |_, _| -> Ending { Box::pin(async {}) } } else { delete_snapshot };
+    match made(&target.client, Doing::Sandbox, path, body, call, undo).await {
+        Ok(wire) => Ok(wire),
+        Err(fault) => Err(refused(target, fault).await),
+    }
+}
+
+fn delete_snapshot(client: Rc<Client>, wire: JsValue) -> Ending {
+    Box::pin(async move {
+        let Some(id) = get(&wire, "snapshotID").as_string() else { return };
+        let path = ["/templates/", &encode(&id)].concat();
+        if let Ok(limits) = Limits::start(&CallOptions { signal: None, timeout: Some(LIFECYCLE_TIMEOUT) }) {
+            let _ = control(&client, Doing::List, "DELETE", &path, "", None, true, &limits).await;
+        }
+    })
 }
 
 /// The sandboxes that an answer describes.
@@ -133,12 +159,12 @@ fn listed(wire: &JsValue) -> Vec<JsValue> {
 }
 
 /// Forks a sandbox. Each fork is a sandbox that answers, or an error that says why there is none.
-pub async fn forks(target: &Rc<Target>, path: &str, body: Option<Object>, call: &CallOptions) -> Result<Array> {
+pub async fn forks(target: &Rc<Target>, path: &str, body: Option<Object>, metadata: &JsValue, call: &CallOptions) -> Result<Array> {
     let client = &target.client;
     client.require_sandbox_address()?;
-    let results = match made(client, Doing::Sandbox, path, body, call).await {
-        Err(fault) if fault.status() == Some(404) => return Err(crate::target::gone(&target.id, &JsValue::UNDEFINED).into()),
-        results => results?,
+    let results = match made(client, Doing::Sandbox, path, body, call, kill_made).await {
+        Err(fault) => return Err(refused(target, fault).await),
+        Ok(results) => results,
     };
     let Some(results) = results.dyn_ref::<Array>() else {
         return Err(Thrown::new(Class::SandboxConnection, "The control plane's answer lists no forks.")
@@ -150,11 +176,16 @@ pub async fn forks(target: &Rc<Target>, path: &str, body: Option<Object>, call: 
     for result in results.iter() {
         let wire = get(&result, "sandbox");
         let Some(id) = get(&wire, "sandboxID").as_string() else {
-            forks.push(&refused(&get(&result, "error")));
+            forks.push(&failed(&get(&result, "error")));
             continue;
         };
         let fork = Rc::new(Target::made(client.clone(), &wire, id));
-        let known = object(&[("sandboxId", JsValue::from_str(&fork.id)), ("status", JsValue::from_str("running"))]);
+        let known = object(&[
+            ("sandboxId", JsValue::from_str(&fork.id)),
+            ("status", JsValue::from_str("running")),
+            // The platform gives a fork the labels that its source has, and does not repeat them.
+            ("metadata", metadata.clone()),
+        ]);
         let info = sandbox_info(&wire, &known);
         forks.push(&match ready(&fork, &limits).await {
             Ok(()) => Sandbox::build(fork, info, true),
@@ -165,7 +196,7 @@ pub async fn forks(target: &Rc<Target>, path: &str, body: Option<Object>, call: 
 }
 
 /// Why one fork failed.
-fn refused(error: &JsValue) -> JsValue {
+fn failed(error: &JsValue) -> JsValue {
     Fault::Answer(Box::new(Answer {
         doing: Doing::Sandbox,
         status: get(error, "code").as_f64().unwrap_or(500.0) as u16,

@@ -30,6 +30,8 @@ pub enum Fault {
         begun: bool,
         /// What the runtime said, for `cause`.
         cause: JsValue,
+        /// Where there was no answer, in a sentence; empty when nothing is known of that.
+        said: String,
     },
 }
 
@@ -74,13 +76,18 @@ impl From<JsValue> for Fault {
 impl From<Stop> for Fault {
     fn from(stop: Stop) -> Self {
         match stop {
-            Stop::Failed(cause) => Self::Network { begun: false, cause },
+            Stop::Failed(cause) => Self::lost(false, cause),
             Stop::Fired(error) => Self::Thrown(error),
         }
     }
 }
 
 impl Fault {
+    /// There was no answer, or it broke off.
+    pub fn lost(begun: bool, cause: JsValue) -> Self {
+        Self::Network { begun, cause, said: String::new() }
+    }
+
     /// The Connect code, when envd's calls gave one.
     pub fn code(&self) -> Option<Code> {
         match self {
@@ -114,9 +121,12 @@ impl Fault {
         match self {
             Self::Thrown(error) => error,
             Self::Answer(answer) => answer.into_js(),
-            Self::Network { begun, cause } => {
-                let message =
-                    if begun { "The connection was lost before the answer was complete." } else { "There was no answer." };
+            Self::Network { begun, cause, said } => {
+                let message = match &*said {
+                    _ if begun => "The connection was lost before the answer was complete.",
+                    "" => "There was no answer.",
+                    said => said,
+                };
                 Thrown::new(Class::SandboxConnection, message).cause(&cause).build()
             }
         }

@@ -212,7 +212,7 @@ impl Body {
     /// The error for a read that failed.
     pub fn fail(&self, cause: JsValue) -> Promise {
         let target = self.0.clone();
-        crate::target::promise(async move { Ok(target.explain(Fault::Network { begun: true, cause }).await) })
+        crate::target::promise(async move { Ok(target.explain(Fault::lost(true, cause)).await) })
     }
 }
 

@@ -37,6 +37,8 @@ mod handle;
 #[cfg(target_arch = "wasm32")]
 mod input;
 #[cfg(target_arch = "wasm32")]
+mod making;
+#[cfg(target_arch = "wasm32")]
 mod members;
 #[cfg(target_arch = "wasm32")]
 mod network;

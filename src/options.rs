@@ -2,7 +2,7 @@
 
 use crate::error::{Fault, Result, invalid};
 use crate::protocol::routing::decimal;
-use js_sys::{Array, Function, Object};
+use js_sys::{Array, Function, Object, Uint8Array};
 use wasm_bindgen::prelude::*;
 use web_sys::AbortSignal;
 
@@ -12,8 +12,21 @@ extern "C" {
     #[wasm_bindgen(js_name = option, catch)]
     pub fn option(of: &JsValue, name: &str) -> core::result::Result<JsValue, JsValue>;
     /// Sets what is set in an object, if it is one, in a plain object too.
-    #[wasm_bindgen(js_name = layOver)]
-    fn lay_over(of: &JsValue, under: &Object);
+    #[wasm_bindgen(js_name = layOver, catch)]
+    fn lay_over(of: &JsValue, under: &Object) -> core::result::Result<(), JsValue>;
+    /// Whether it is an object and no array.
+    #[wasm_bindgen(js_name = isRecord)]
+    pub fn is_record(value: &JsValue) -> bool;
+    /// What a value is, for people.
+    fn kind(value: &JsValue) -> String;
+    /// The items of an array; `None` for anything else.
+    #[wasm_bindgen(catch)]
+    pub fn items(value: &JsValue) -> core::result::Result<Option<Array>, JsValue>;
+    #[wasm_bindgen(js_name = bytesIn)]
+    fn bytes_in(value: &JsValue) -> Option<Uint8Array>;
+    /// The time of a `Date` in ms since 1970; NaN of anything else.
+    #[wasm_bindgen(js_name = timeOf)]
+    pub fn time_of(value: &JsValue) -> f64;
     /// Sets a property of a plain object, which takes any.
     pub fn set(object: &Object, name: &str, value: &JsValue);
     /// Sets a property that is text.
@@ -34,13 +47,7 @@ pub const REQUEST_TIMEOUT: f64 = 60_000.0;
 /// The default of `requestTimeoutMs` for making and resuming sandboxes, in ms.
 pub const LIFECYCLE_TIMEOUT: f64 = 90_000.0;
 
-#[wasm_bindgen(module = "/src/js/shape.js")]
-extern "C" {
-    /// What to say of a key that is known under another name here.
-    fn misspelt(options: &JsValue) -> Option<String>;
-}
-
-/// An options object. `undefined` and `null` are absent. Unknown keys are ignored, except those that are known under another name here.
+/// An options object. `undefined` and `null` are absent. Unknown keys were refused by `js/options.js`.
 #[derive(Default)]
 pub struct Options(JsValue);
 
@@ -54,10 +61,7 @@ impl Options {
         if !is_record(&value) {
             return Err(invalid(&["options must be an object, not ", &kind(&value), "."]));
         }
-        match misspelt(&value) {
-            Some(message) => Err(invalid(&[&message])),
-            None => Ok(Self(value)),
-        }
+        Ok(Self(value))
     }
 
     /// The value itself; `undefined` when absent.
@@ -127,9 +131,9 @@ impl Options {
     }
 
     /// A plain object of what is set here over what `under` holds.
-    pub fn over(&self, under: Object) -> Object {
-        lay_over(&self.0, &under);
-        under
+    pub fn over(&self, under: Object) -> Result<Object> {
+        lay_over(&self.0, &under)?;
+        Ok(under)
     }
 
     /// The signal and the request timeout.
@@ -146,11 +150,6 @@ impl Options {
         };
         Ok(CallOptions { signal, timeout })
     }
-}
-
-/// An object that is no array.
-fn is_record(value: &JsValue) -> bool {
-    value.is_object() && !Array::is_array(value)
 }
 
 /// What every call takes.
@@ -197,12 +196,18 @@ pub fn snapshot_id(value: &JsValue) -> Result<String> {
     Err(invalid(&["snapshotId must be one that createSnapshot or listSnapshots gave."]))
 }
 
-/// A string without NUL, and whole: half a surrogate pair is no character, and on its way would become another name.
+/// A string like [`whole`] without NUL.
 pub fn text(name: &str, value: &JsValue) -> Result<String> {
+    let text = whole(name, value)?;
+    no_nul(name, &text)?;
+    Ok(text)
+}
+
+/// A string that is whole: half a surrogate pair is no character, and on its way would become another.
+pub fn whole(name: &str, value: &JsValue) -> Result<String> {
     let Some(text) = value.as_string() else {
         return Err(invalid(&[name, " must be a string, not ", &kind(value), "."]));
     };
-    no_nul(name, &text)?;
     if text.contains('\u{FFFD}') && JsValue::from_str(&text) != *value {
         return Err(invalid(&[name, " must not contain a lone surrogate (half of a UTF-16 pair)."]));
     }
@@ -240,7 +245,7 @@ pub fn bytes(name: &str, value: &JsValue) -> Result<Vec<u8>> {
     if let Some(text) = value.as_string() {
         return Ok(text.into_bytes());
     }
-    match value.dyn_ref::<js_sys::Uint8Array>() {
+    match bytes_in(value) {
         Some(bytes) => Ok(bytes.to_vec()),
         None => Err(invalid(&[name, " must be a string or a Uint8Array, not ", &kind(value), "."])),
     }
@@ -250,22 +255,6 @@ pub fn bytes(name: &str, value: &JsValue) -> Result<Vec<u8>> {
 /// E0001 for a text with a NUL, which ends strings in the system the sandbox runs.
 pub fn no_nul(name: &str, text: &str) -> Result<()> {
     if text.contains('\0') { Err(invalid(&[name, " must not contain a NUL character."])) } else { Ok(()) }
-}
-
-/// What a value is, for people.
-fn kind(value: &JsValue) -> String {
-    if value.is_null() {
-        return "null".to_owned();
-    }
-    if Array::is_array(value) {
-        return "an array".to_owned();
-    }
-    match value.as_f64() {
-        Some(number) if number.is_nan() => "NaN".to_owned(),
-        Some(number) if number.is_infinite() || number < 0.0 => "a negative or infinite number".to_owned(),
-        Some(_) => "a number".to_owned(),
-        None => value.js_typeof().as_string().unwrap_or_default(),
-    }
 }
 
 impl Fault {

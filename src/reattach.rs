@@ -59,7 +59,7 @@ impl Attempts {
             if !reason.is_empty() {
                 // What the connection fell silent with says less than the sandbox's state.
                 let fault = match fault {
-                    Fault::Thrown(cause) if reason == "paused" => Fault::Network { begun: true, cause },
+                    Fault::Thrown(cause) if reason == "paused" => Fault::lost(true, cause),
                     fault => fault,
                 };
                 return Err(End { reason, error: target.explain(fault).await });

@@ -9,7 +9,7 @@ use crate::error::{Fault, Result, Thrown, invalid};
 use crate::files::Files;
 use crate::members::{Answer, Args, at_once};
 use crate::network::Network;
-use crate::options::{LIFECYCLE_TIMEOUT, Options, argument, lifetime, object, sandbox_id, set};
+use crate::options::{LIFECYCLE_TIMEOUT, Options, argument, items, lifetime, object, sandbox_id, set};
 use crate::paginator::Paginator;
 use crate::protocol::control::Clouds;
 use crate::protocol::failure::{Class, Doing};
@@ -163,9 +163,12 @@ impl Sandbox {
 }
 
 async fn create_from(template: JsValue, options: JsValue) -> Result<JsValue> {
+    let absent = |value: &JsValue| value.is_undefined() || value.is_null();
     let (template, options) = match template.as_string() {
-        Some(name) => (Some(argument("template", &JsValue::from_str(&name))?), Options::new(options)?),
-        None => (None, Options::new(template)?),
+        Some(_) => (Some(argument("template", &template)?), Options::new(options)?),
+        None if absent(&template) => (None, Options::new(options)?),
+        None if absent(&options) => (None, Options::new(template)?),
+        None => return Err(invalid(&["template must be a string, where options follow it."])),
     };
     create(template, &options).await
 }
@@ -198,7 +201,7 @@ async fn attach(handoff: JsValue, options: JsValue) -> Result<JsValue> {
     for name in ["sandboxUrl", "domain", "provider"] {
         set(&merged, name, &handoff.get(name)?);
     }
-    let merged = Options::new(options)?.over(merged);
+    let merged = Options::new(options)?.over(merged)?;
     let client = Rc::new(Client::new(&Options::new(merged.into())?)?);
     client.require_sandbox_address()?;
     let tokens = [handoff.text("envdAccessToken")?, handoff.text("trafficAccessToken")?, handoff.text("envdVersion")?];
@@ -282,11 +285,10 @@ pub fn states(options: &Options) -> Result<Option<Vec<String>>> {
     let values = match value.as_string() {
         Some(one) => vec![one],
         None if value.is_undefined() => return Ok(None),
-        None if Array::is_array(&value) => {
-            let words = value.unchecked_into::<Array>().iter().map(|one| one.as_string()).collect::<Option<Vec<_>>>();
+        None => {
+            let words = items(&value)?.and_then(|words| words.iter().map(|one| one.as_string()).collect::<Option<Vec<_>>>());
             words.ok_or_else(|| invalid(&["status must be a state, or an array of states."]))?
         }
-        None => return Err(invalid(&["status must be a state, or an array of states."])),
     };
     Ok(Some(values))
 }

@@ -155,9 +155,15 @@ impl Target {
 
     /// What a failure on the way to the sandbox means for the caller.
     pub async fn explain(&self, fault: Fault) -> JsValue {
+        let mut silence = String::new();
         let (begun, cause, gateway) = match &fault {
             Fault::Thrown(_) => return fault.into_js(),
-            Fault::Network { begun, cause } => (*begun, cause.clone(), None),
+            Fault::Network { begun, cause, said } => {
+                if !said.is_empty() {
+                    silence = [" ", said].concat();
+                }
+                (*begun, cause.clone(), None)
+            }
             Fault::Answer(answer) if answer.gateway.is_some() => (false, JsValue::UNDEFINED, answer.gateway),
             // Where answers have codes, the code says it: a deadline comes as 504, and from a sandbox that runs.
             Fault::Answer(answer) if answer.code.map_or(matches!(answer.status, 502..=504), |code| code == Code::Unavailable) => {
@@ -175,12 +181,14 @@ impl Target {
                 self.unreachable(" runs, but its envd does not answer.", suggestion, &cause)
             }
             Some("running") if begun => fault.into_js(),
-            Some("running") => self.unreachable(" runs, but cannot be reached from here.", &reach(true), &cause),
+            Some("running") => {
+                self.unreachable(&[" runs, but cannot be reached from here.", &silence].concat(), &reach(true), &cause)
+            }
             Some(state) => self.unreachable(&[" does not run: it is ", state, "."].concat(), "", &cause),
             None if gateway == Some(Gateway::Sandbox) => gone(&self.id, &cause),
             // However it shows: a stream that had begun broke off.
-            None if begun => Fault::Network { begun, cause }.into_js(),
-            None => self.unreachable(" is unreachable or not running.", &reach(false), &cause),
+            None if begun => Fault::lost(begun, cause).into_js(),
+            None => self.unreachable(&[" is unreachable or not running.", &silence].concat(), &reach(false), &cause),
         }
     }
 
@@ -199,6 +207,26 @@ impl Target {
             Err(fault) if fault.status() == Some(404) => Some(String::new()),
             Err(_) => None,
         }
+    }
+}
+
+/// What a control plane's no to a call about a sandbox means. Platforms answer about a paused one as if it were not there, or in a word that
+/// says no more than "no": so its state is looked at.
+pub async fn refused(target: &Target, fault: Fault) -> Fault {
+    let status = fault.status();
+    if !matches!(status, Some(404 | 409)) {
+        return fault;
+    }
+    match (target.state().await.as_deref(), status) {
+        (Some("paused"), _) => {
+            let message = ["The sandbox ", &target.id, " is paused; call resume() first."].concat();
+            Thrown::new(Class::Unreachable, &message)
+                .suggestion("sandbox.resume() or Sandbox.connect(sandboxId) lets it go on.")
+                .detail("status", &status.into())
+                .into()
+        }
+        (_, Some(404)) => gone(&target.id, &JsValue::UNDEFINED).into(),
+        _ => fault,
     }
 }
 

@@ -95,9 +95,10 @@ pub fn open(target: &Rc<Target>, options: JsValue) -> Promise {
             resizing: RefCell::default(),
         });
         spawn_local(read(session.clone()));
-        if !owns_shell {
-            // What the terminal showed before is not told again.
-            spawn_local(redraw(session.clone()));
+        // What the terminal showed before is not told again.
+        if !owns_shell && let Err(error) = redraw(&session).await {
+            session.end("detached", &[]);
+            return Err(error.into());
         }
         Ok(disposable(TerminalSession(session).into()))
     })
@@ -148,20 +149,22 @@ async fn attach_again(session: &Rc<Session>, lost: Fault) {
             if !session.gap_marker.is_empty() {
                 session.show(Uint8Array::from(session.gap_marker.as_bytes()));
             }
-            spawn_local(redraw(session.clone()));
+            // Whether it worked, nobody asked.
+            let session = session.clone();
+            spawn_local(async move { drop(redraw(&session).await) });
         }
     }
 }
 
 /// Lets the terminal's program draw anew: it does when the size changes, so it is changed for a moment.
-async fn redraw(session: Rc<Session>) {
-    let Some((cols, rows)) = session.known_size.get() else { return };
+async fn redraw(session: &Rc<Session>) -> core::result::Result<(), JsValue> {
+    let Some((cols, rows)) = session.known_size.get() else { return Ok(()) };
     let other = if rows > 1 { rows - 1 } else { 2 };
     for rows in [other, rows] {
         session.size.set(Some((cols, rows)));
-        // The next size goes out anew; whether this one arrived, nobody asked.
-        let _ = JsFuture::from(session.resize()).await;
+        JsFuture::from(session.resize()).await?;
     }
+    Ok(())
 }
 
 impl Session {

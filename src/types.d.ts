@@ -3,7 +3,11 @@ export type Fetch = typeof globalThis extends { fetch: infer F } ? F : (url: str
 
 /** Options that every call takes. */
 export interface CallOptions {
-  /** Gives up the call: its promise rejects with the signal's reason, and what the call waited for on the server is cancelled. */
+  /**
+   * Gives up the call: its promise rejects with the signal's reason, and what the call waited for on the server is cancelled. What it had
+   * begun to make (a sandbox, a process, a code context, a snapshot without a name) is ended once it is known; the same goes for
+   * `requestTimeoutMs`.
+   */
   signal?: AbortSignal | undefined;
   /**
    * How long one request may take until its answer has begun (and, unless it streams, ended), in ms; 0 = no limit. Default 60,000, and
@@ -287,6 +291,8 @@ export interface SnapshotInfo {
   snapshotId: string;
   /** Its names, with tags; empty without any. */
   names: string[];
+  /** What it holds, where the platform says so: `"filesystem only"` on a local one, which keeps files and no processes. */
+  contents?: string | undefined;
 }
 
 /** Options of {@link Sandbox.listSnapshots}. */
@@ -605,7 +611,10 @@ export interface CommandOptions extends CallOptions {
   user?: string | undefined;
   /** Variables on top of the sandbox's own. */
   envs?: Record<string, string> | undefined;
-  /** How long the process may run, in ms; then it is killed. Default 60,000; 0 = no limit. */
+  /**
+   * How long the process may run, in ms; then it is killed. Default 60,000; 0 = no limit. Only the process itself is: clouds signal no
+   * group, so what it started in the background goes on. `["timeout", "60", "bash", "-c", text]` ends those too.
+   */
   timeoutMs?: number | undefined;
   /** Keeps stdin open for {@link Commands.sendInput}. Default `false`: stdin is empty. */
   stdin?: boolean | undefined;
@@ -712,25 +721,28 @@ export class Commands {
    */
   run(
     command: Command,
-    options: RunOptions<Uint8Array> & { output: "bytes"; background: true },
-  ): Promise<CommandHandle<Uint8Array>>;
-  run(command: Command, options: RunOptions<Uint8Array> & { output: "bytes" }): Promise<CommandResult<Uint8Array>>;
+    options: RunOptions<Uint8Array<ArrayBuffer>> & { output: "bytes"; background: true },
+  ): Promise<CommandHandle<Uint8Array<ArrayBuffer>>>;
+  run(
+    command: Command,
+    options: RunOptions<Uint8Array<ArrayBuffer>> & { output: "bytes" },
+  ): Promise<CommandResult<Uint8Array<ArrayBuffer>>>;
   run(command: Command, options: RunOptions & { output?: "text"; background: true }): Promise<CommandHandle>;
   run(command: Command, options?: RunOptions & { output?: "text" }): Promise<CommandResult>;
   /** Streams a command's output; the process starts with the first step and is killed when the loop is left early. */
-  stream(command: Command, options: CommandOptions & { output: "bytes" }): ChunkStream<ProcessChunk<Uint8Array>>;
+  stream(command: Command, options: CommandOptions & { output: "bytes" }): ChunkStream<ProcessChunk<Uint8Array<ArrayBuffer>>>;
   stream(command: Command, options?: CommandOptions & { output?: "text" }): ChunkStream<ProcessChunk>;
   /**
    * Starts a command and gives a handle once it runs.
    * @throws {InvalidArgumentError} E0001 when there is no such working directory or user
    */
-  start(command: Command, options: CommandOptions & { output: "bytes" }): Promise<CommandHandle<Uint8Array>>;
+  start(command: Command, options: CommandOptions & { output: "bytes" }): Promise<CommandHandle<Uint8Array<ArrayBuffer>>>;
   start(command: Command, options?: CommandOptions & { output?: "text" }): Promise<CommandHandle>;
   /**
    * Listens to a process that runs. Earlier output is not repeated.
    * @throws {ExecutionError} E3000 when there is no such process
    */
-  connect(pid: number, options: CallOptions & { output: "bytes" }): Promise<CommandHandle<Uint8Array>>;
+  connect(pid: number, options: CallOptions & { output: "bytes" }): Promise<CommandHandle<Uint8Array<ArrayBuffer>>>;
   connect(pid: number, options?: CallOptions & { output?: "text" }): Promise<CommandHandle>;
   /** The processes that were started through envd and run. */
   list(options?: CallOptions): Promise<ProcessInfo[]>;
@@ -851,6 +863,16 @@ export type UploadSource = Blob | Uint8Array | ArrayBuffer | ReadableStream<Uint
 /** Where a download can go; a handle is a `FileSystemFileHandle`. */
 export type DownloadTarget = WritableStream<Uint8Array> | { createWritable(): Promise<WritableStream> };
 
+/** Options of {@link Files.watch}. */
+export interface WatchOptions extends FileOptions {
+  /** Whether directories below count too. Default `false`. */
+  recursive?: boolean | undefined;
+  /** Whether events have an {@link WatchEvent.entry}, where something stands at the path. Default `false`. */
+  includeEntry?: boolean | undefined;
+  /** Whether a directory on a network file system may be watched, where changes by others are not told. Default `false`: refused. */
+  allowNetworkMounts?: boolean | undefined;
+}
+
 /** A change below a watched directory. */
 export interface WatchEvent {
   /**
@@ -872,21 +894,23 @@ export class Files {
    * @throws {FileNotFoundError} E4001
    * @throws {InvalidArgumentError} E0001 for a directory, an empty path or one with a NUL
    */
-  read(path: string, options: ReadOptions & { format: "bytes" }): Promise<Uint8Array>;
+  read(path: string, options: ReadOptions & { format: "bytes" }): Promise<Uint8Array<ArrayBuffer>>;
   read(path: string, options: ReadOptions & { format: "blob" }): Promise<Blob>;
-  read(path: string, options: ReadOptions & { format: "stream" }): Promise<ReadableStream<Uint8Array>>;
+  read(path: string, options: ReadOptions & { format: "stream" }): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
   /** As text, decoded as `encoding` says: any label that `TextDecoder` knows. Default `"utf-8"`. */
   read(path: string, options?: ReadOptions & { format?: "text"; encoding?: string }): Promise<string>;
   /**
    * Reads a file's bytes.
    * @throws {FileNotFoundError} E4001
    */
-  readBytes(path: string, options?: ReadOptions): Promise<Uint8Array>;
+  readBytes(path: string, options?: ReadOptions): Promise<Uint8Array<ArrayBuffer>>;
   /**
    * Writes a file, replacing what was there and making parent directories. Not atomic unless asked for. In a page, a stream is sent in
-   * parts that the sandbox joins (where the platform cannot, or metadata or compression is asked for, it is collected first).
+   * parts that the sandbox joins (where the platform cannot, or metadata or compression is asked for, it is collected first). When a
+   * stream fails, the call rejects with the stream's own error; what was sent before may stay in the file, unless `atomic` is set.
    * @throws {PermissionDeniedError} E4002
-   * @throws {InvalidArgumentError} E0001 when a directory stands there
+   * @throws {InvalidArgumentError} E0001 when a directory stands there, and for a locked stream, a chunk that is no `Uint8Array`, a detached
+   * buffer or shared memory
    */
   write(path: string, data: FileData, options?: WriteOptions): Promise<WriteInfo>;
   /** Writes several files, a few at a time. When one fails no other is begun; those that were written stay. */
@@ -943,7 +967,7 @@ export class Files {
    * @throws {FileNotFoundError} E4001
    * @throws {InvalidArgumentError} E0001 for what is no directory
    */
-  watch(path: string, options?: FileOptions & { recursive?: boolean; includeEntry?: boolean }): Promise<ChunkStream<WatchEvent>>;
+  watch(path: string, options?: WatchOptions): Promise<ChunkStream<WatchEvent>>;
   /** A URL that reads a file; see {@link Sandbox.downloadUrl}. */
   downloadUrl(path: string, options?: FileUrlOptions): string;
   /** A URL that writes a file; see {@link Sandbox.uploadUrl}. */
@@ -969,7 +993,7 @@ export interface PtyOptions extends CallOptions {
 }
 
 /** A terminal's output, byte for byte. */
-export interface PtyHandle extends ChunkStream<Uint8Array> {
+export interface PtyHandle extends ChunkStream<Uint8Array<ArrayBuffer>> {
   /** The shell's process id in the sandbox. */
   readonly pid: number;
   /** Reads to the end, dropping what is left of the output. */
@@ -1045,9 +1069,9 @@ export class TerminalSession {
   /** Types. Order is kept, one request is under way at a time, and what waits is joined. Resolves when the bytes were taken. */
   send(data: string | Uint8Array): Promise<void>;
   /** The next output, or `undefined` when `timeoutMs` passed first or the session ended. */
-  receive(timeoutMs?: number): Promise<Uint8Array | undefined>;
+  receive(timeoutMs?: number): Promise<Uint8Array<ArrayBuffer> | undefined>;
   /** Output until the end. Not reading slows the shell down instead of filling memory. */
-  outputStream(): ChunkStream<Uint8Array>;
+  outputStream(): ChunkStream<Uint8Array<ArrayBuffer>>;
   /** Sets the size; several calls in a row are joined into the last. */
   resize(cols: number, rows: number): Promise<void>;
   /** Lets go; the shell goes on and can be attached to by its pid. */

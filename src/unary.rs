@@ -99,6 +99,13 @@ pub fn kill(target: &Rc<Target>, pid: JsValue, options: JsValue) -> Promise {
     call(target, &SIGNAL, [pid, JsValue::from_str("SIGNAL_SIGKILL")], options)
 }
 
+/// What stands at a path, as the wire says it.
+pub async fn stat(target: &Target, path: &str, user: Option<&str>, limits: &Limits) -> Result<JsValue> {
+    let message = object(&[("path", JsValue::from_str(path))]);
+    let call = Unary { doing: Doing::Filesystem, method: GET_INFO.path, message: &message, user, repeatable: true };
+    Ok(get(&unary(target, call, limits).await?, "entry"))
+}
+
 /// Makes the call.
 pub fn call(target: &Rc<Target>, method: &'static Method, args: [JsValue; 2], options: JsValue) -> Promise {
     let of = target.clone();

@@ -13,6 +13,7 @@ use crate::transport::events::EventStream;
 use crate::transport::guard::{Guard, Held};
 use crate::transport::json;
 use crate::transport::limits::Limits;
+use crate::unary::stat;
 use js_sys::{Date, Object, Promise};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -42,6 +43,7 @@ pub async fn watch(target: &Rc<Target>, path: &JsValue, options: &Options) -> Re
         path: path.clone(),
         recursive: options.boolean("recursive")?.unwrap_or(false),
         include_entry: options.boolean("includeEntry")?.unwrap_or(false),
+        network_mounts: options.boolean("allowNetworkMounts")?.unwrap_or(false),
     };
     let user = options.text("user")?;
     let call = target.call(options)?;
@@ -84,16 +86,7 @@ async fn absolute(target: &Target, path: &str, user: Option<&str>, limits: &Limi
     let path = if path.starts_with('/') {
         path.to_owned()
     } else {
-        let message = object(&[("path", JsValue::from_str(path))]);
-        let call = crate::transport::connect::Unary {
-            doing: crate::protocol::failure::Doing::Filesystem,
-            method: "/filesystem.Filesystem/Stat",
-            message: &message,
-            user,
-            repeatable: true,
-        };
-        let answered = crate::transport::connect::unary(target, call, limits).await?;
-        json::get(&json::get(&answered, "entry"), "path").as_string().unwrap_or_else(|| path.to_owned())
+        json::get(&stat(target, path, user, limits).await?, "path").as_string().unwrap_or_else(|| path.to_owned())
     };
     Ok(path.trim_end_matches('/').to_owned())
 }

@@ -6,7 +6,8 @@ import { createRelay } from "agent-sandbox-web/relay";
  * @param {(path: string) => Promise<Response>} assets gives a file of the page
  */
 export function createApp(env, assets) {
-  const key = crypto.subtle.importKey("raw", new TextEncoder().encode(`sign-in ${env.apiKey}`), HMAC, false, ["sign", "verify"]);
+  const secret = new TextEncoder().encode(`sign-in ${env.apiKey}`);
+  const key = () => crypto.subtle.importKey("raw", secret, HMAC, false, ["sign", "verify"]);
 
   const relay = createRelay({
     apiKey: env.apiKey,
@@ -40,7 +41,7 @@ const HMAC = { name: "HMAC", hash: "SHA-256" };
 async function signIn(request, key) {
   const { name } = await request.json();
   if (typeof name !== "string" || !/^\w{1,32}$/.test(name)) return new Response("a name, please", { status: 400 });
-  const signature = new Uint8Array(await crypto.subtle.sign(HMAC, await key, new TextEncoder().encode(name)));
+  const signature = new Uint8Array(await crypto.subtle.sign(HMAC, await key(), new TextEncoder().encode(name)));
   const cookie = `user=${name}.${btoa(String.fromCharCode(...signature)).replaceAll("=", "")}`;
   return new Response(null, { status: 204, headers: { "set-cookie": `${cookie}; HttpOnly; SameSite=Strict; Path=/` } });
 }
@@ -49,5 +50,5 @@ async function signedIn(request, key) {
   const [, name, signature] = /(?:^|; )user=(\w+)\.([\w+/]+)/.exec(request.headers.get("cookie") ?? "") ?? [];
   if (!name) return undefined;
   const bytes = Uint8Array.from(atob(signature), (letter) => letter.charCodeAt(0));
-  return (await crypto.subtle.verify(HMAC, await key, bytes, new TextEncoder().encode(name))) ? name : undefined;
+  return (await crypto.subtle.verify(HMAC, await key(), bytes, new TextEncoder().encode(name))) ? name : undefined;
 }

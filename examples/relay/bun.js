@@ -9,6 +9,8 @@ const app = createApp(
 const { port } = Bun.serve({
   port: Number(process.env.PORT ?? 8787),
   hostname: "127.0.0.1",
+  // A stream may be quiet for long.
+  idleTimeout: 0,
   fetch: (request, server) => app.fetch(request, server),
   websocket: app.relay.websocket,
 });

@@ -11,8 +11,6 @@ const binary =
 
 const platform = await startPlatform(binary);
 const example = await startExample(runtime, platform.info, Number(process.env.PORT ?? 8787));
-console.log(`The example runs as ${runtime}: open ${example.url}\nCtrl-C ends it.`);
-
 for (const signal of ["SIGINT", "SIGTERM"]) {
   process.once(signal, async () => {
     await example.stop();
@@ -20,3 +18,5 @@ for (const signal of ["SIGINT", "SIGTERM"]) {
     process.exit(0);
   });
 }
+
+console.log(`The example runs as ${runtime}: open ${example.url}\nCtrl-C ends it.`);

@@ -34,11 +34,19 @@ export class Source {
 /** Gives the module's classes, by name, their members. */
 export function bindMembers(classes: Record<string, unknown>): void;
 /** The place of a call. */
-export function place(): Error;
+export function place(): object;
 /** Lets an error of a call lead to where the call was made. */
-export function leadTo(error: unknown, here: Error): void;
+export function leadTo(error: unknown, here: object): void;
 /** Builds an error of the class of that name. */
 export function makeError(className: string, message: string, suggestion: string, details: { cause?: unknown }): Error;
+/** Names of options; see `src/js/options.js`. */
+export const CONNECTION: string;
+export const CREATION: string;
+export const HANDOFF: string;
+/** Throws for an option that is none of these or of those of every call. */
+export function checkOptions(options: unknown, names?: string): void;
+/** Lets a class's methods refuse options that they do not have, and what is not theirs. */
+export function guardClass(of: { prototype: object }, name: string, isMade: (of: unknown) => boolean): void;
 /** Gives files the methods that are JavaScript. */
 export function bindFiles(files: unknown): void;
 /** Says how the module is loaded, and gives its class for requests. */

@@ -7,9 +7,14 @@ import {
   bindMembers,
   bindServer,
   bindTerminals,
+  CONNECTION,
   Code,
   Commands,
+  CREATION,
+  checkOptions,
   Files,
+  guardClass,
+  HANDOFF,
   leadTo,
   Network,
   Paginator,
@@ -83,34 +88,52 @@ const fixed =
   (...args) =>
     (Sandbox as unknown as { __static(member: number, args: unknown[]): unknown }).__static(member, args);
 
-for (const [member, name] of ["create", "connect", "attach"].entries()) {
-  define(name, (...args) => loaded(() => fixed(member)(...args)));
+/** What makes sandboxes, in the order of their numbers: the names of the first two arguments' options, where they are objects. */
+const MAKERS: [name: string, first: string, second: string][] = [
+  ["create", CREATION, CREATION],
+  ["connect", "", `${CONNECTION}timeoutMs`],
+  ["attach", HANDOFF, CONNECTION],
+];
+
+for (const [member, [name, first, second]] of MAKERS.entries()) {
+  define(name, async (...args) => {
+    checkOptions(args[0], first);
+    checkOptions(args[1], second);
+    return loaded(() => fixed(member)(...args));
+  });
 }
 const callById = fixed(3);
 
-/** Calls about a sandbox: whether an argument stands in front of the options, and where the call is: 1 by id, 2 at a sandbox. */
-const CALLS: [name: string, hasArgument: boolean, where: number][] = [
+/**
+ * Calls about a sandbox: whether an argument stands in front of the options, where the call is (1 by id, 2 at a sandbox), and the names of
+ * options of its own.
+ */
+const CALLS: [name: string, hasArgument: boolean, where: number, options?: string][] = [
   ["kill", false, 3],
   ["getInfo", false, 3],
   ["refreshInfo", false, 2],
   ["isRunning", false, 2],
   ["setTimeout", true, 3],
-  ["connect", false, 2],
-  ["resume", false, 2],
-  ["pause", false, 3],
-  ["fork", false, 3],
-  ["createSnapshot", false, 3],
+  ["connect", false, 2, "timeoutMs"],
+  ["resume", false, 2, "timeoutMs"],
+  ["pause", false, 3, "keepMemory"],
+  ["fork", false, 3, "count timeoutMs"],
+  ["createSnapshot", false, 3, "name"],
   ["deleteSnapshot", false, 1],
-  ["getMetrics", false, 3],
-  ["logs", false, 3],
+  ["getMetrics", false, 3, "start end"],
+  ["logs", false, 3, "start limit direction level search"],
   ["updateNetwork", true, 3],
 ];
 
-for (const [name, hasArgument, where] of CALLS) {
-  const split = (args: unknown[]) => (hasArgument ? args : [undefined, args[0]]);
+for (const [name, hasArgument, where, names = ""] of CALLS) {
+  const split = (args: unknown[], known: string) => {
+    const both = hasArgument ? args : [undefined, args[0]];
+    checkOptions(both[1], known);
+    return both;
+  };
   if (where & 1) {
-    define(name, (id, ...args) => {
-      const [argument, options] = split(args);
+    define(name, async (id, ...args) => {
+      const [argument, options] = split(args, CONNECTION + names);
       return loaded(() => callById(name, id, argument, options));
     });
   }
@@ -119,7 +142,7 @@ for (const [name, hasArgument, where] of CALLS) {
     define(
       name,
       async function (this: unknown, ...args) {
-        const [argument, options] = split(args);
+        const [argument, options] = split(args, names);
         const answer = await make.call(this, name, argument, options);
         return isResumption ? this : answer;
       },
@@ -130,17 +153,19 @@ for (const [name, hasArgument, where] of CALLS) {
 define("killById", (Sandbox as unknown as Record<string, Method>).kill as Method);
 
 /** Pages whose first one loads the module. */
-const paginated = (Pages: typeof SandboxPaginator | typeof SnapshotPaginator, open: Method) =>
+const paginated = (Pages: typeof SandboxPaginator | typeof SnapshotPaginator, open: Method, names: string) =>
   function (this: unknown, options: unknown) {
     const opened = async () => {
+      checkOptions(options, names);
       await init();
       return open.call(this, options);
     };
     return new Pages(opened as never, options as never);
   };
-define("list", paginated(SandboxPaginator, fixed(4)));
-define("listSnapshots", paginated(SnapshotPaginator, fixed(5)));
-define("listSnapshots", paginated(SnapshotPaginator, snapshots), Sandbox.prototype);
+const PAGES = "limit nextToken ";
+define("list", paginated(SandboxPaginator, fixed(4), `${CONNECTION}${PAGES}status metadata offset`));
+define("listSnapshots", paginated(SnapshotPaginator, fixed(5), `${CONNECTION}${PAGES}sandboxId name`));
+define("listSnapshots", paginated(SnapshotPaginator, snapshots, `${PAGES}name`), Sandbox.prototype);
 
 /** Methods of a sandbox that are those of one of its parts, there by another name if one stands here. */
 const FORWARDED: [string, "code" | "files" | "network", string?][] = [
@@ -159,6 +184,22 @@ for (const [name, part, inPart = name] of FORWARDED) {
     },
     Sandbox.prototype,
   );
+}
+
+/** Whether an object is one that the module made, and has not given back. */
+const isMade = (Class: { prototype: object }) => (of: unknown) =>
+  Object.prototype.isPrototypeOf.call(Class.prototype, of as object) && Boolean((of as { __wbg_ptr?: number }).__wbg_ptr);
+
+for (const [Class, name] of [
+  [Sandbox, "Sandbox"],
+  [Code, "Code"],
+  [Commands, "Commands"],
+  [Files, "Files"],
+  [Network, "Network"],
+  [Pty, "Pty"],
+  [TerminalSession, "TerminalSession"],
+] as const) {
+  guardClass(Class, name, isMade(Class));
 }
 
 /** Further names of members. */

@@ -1,5 +1,6 @@
 import type { CallOptions, SandboxInfo, SnapshotInfo } from "../../src/types.d.ts";
 import type { Paginator as WasmPaginator } from "./agent_sandbox_web.js";
+import { checkOptions } from "./agent_sandbox_web.js";
 
 /**
  * Pages. What opens them is synchronous and may be called before the module is loaded, so the paginator of the module is made with the
@@ -7,13 +8,13 @@ import type { Paginator as WasmPaginator } from "./agent_sandbox_web.js";
  */
 class Paginator<T> implements AsyncIterable<T> {
   readonly #open: () => Promise<WasmPaginator>;
-  readonly #firstToken: string | undefined;
+  readonly #options: { nextToken?: string | undefined } | undefined;
   #opening: Promise<WasmPaginator> | undefined;
   #pages: WasmPaginator | undefined;
 
   constructor(open: () => Promise<WasmPaginator>, options: { nextToken?: string | undefined } | undefined) {
     this.#open = open;
-    this.#firstToken = options?.nextToken;
+    this.#options = options;
   }
 
   get hasNext(): boolean {
@@ -21,10 +22,11 @@ class Paginator<T> implements AsyncIterable<T> {
   }
 
   get nextToken(): string | undefined {
-    return this.#pages ? this.#pages.nextToken : this.#firstToken;
+    return this.#pages ? this.#pages.nextToken : this.#options?.nextToken;
   }
 
   async nextItems(options?: CallOptions): Promise<T[]> {
+    checkOptions(options);
     this.#opening ??= this.#open().catch((error: unknown) => {
       this.#opening = undefined;
       throw error;

@@ -77,7 +77,7 @@ export class Cell {
         // Behind the code's own error the interpreter may tell of another: the first one counts.
         if (this.#error) return undefined;
         const { name = "", value = "", traceback = "" } = event;
-        this.#error = { name, value, traceback };
+        this.#error = { name, value, traceback: inLines(traceback) };
         return onError?.(this.#error);
       }
       case "number_of_executions":
@@ -108,11 +108,18 @@ export class Cell {
       outputFiles: [],
       results: this.#results,
       error: this.#error,
-      executionCount: this.#count,
+      executionCount: typeof this.#count === "number" ? this.#count : undefined,
       logs: this.#logs,
       truncated: this.#truncated,
     });
   }
+}
+
+/** A traceback whose first parts, the rule and the head, stand in lines of their own: interpreters glue the parts of a Python one together. */
+function inLines(traceback) {
+  return String(traceback)
+    .replace(/^(-{20,})(?=[^\s-])/, "$1\n")
+    .replace(/(Traceback \(most recent call last\))(?=[^\s:])/, "$1\n");
 }
 
 /** Parses JSON in which NaN stands as a string that nobody writes. */

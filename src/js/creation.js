@@ -1,5 +1,6 @@
 // Options with parts of their own, checked and under the names of the wire. Callbacks run here, before anything is sent.
 import { makeError } from "./errors.js";
+import { onlyNames } from "./options.js";
 
 const ALL_TRAFFIC = "0.0.0.0/0";
 
@@ -25,13 +26,6 @@ function typed(value, type, name) {
 function present(object) {
   for (const key of Object.keys(object)) if (object[key] === undefined) delete object[key];
   return object;
-}
-
-/** Throws for a name that is none of these: most of them are misspelt. */
-function onlyNames(object, names, of) {
-  for (const key of Object.keys(object)) {
-    if (!names.includes(key)) throw invalid(`${of} has no ${key}; it takes ${names.join(", ")}.`);
-  }
 }
 
 /** Hosts and ranges, given as a list or by a function that gets `{allTraffic, rules}`. */
@@ -98,8 +92,9 @@ function egress(network, prefix, known, hasProxy) {
   const proxy = network.egressProxy ?? undefined;
   if (proxy !== undefined) {
     if (!hasProxy) throw makeError("ProviderFeatureNotSupportedError", "This provider has no network.egressProxy.", "", {});
-    onlyNames(isPlain(proxy) ? proxy : {}, ["address", "username", "password"], "network.egressProxy");
-    if (typeof proxy.address !== "string") throw invalid("network.egressProxy.address must be a string: host:port.");
+    onlyNames(proxy, ["address", "username", "password"], "network.egressProxy");
+    if (!isPlain(proxy) || typeof proxy.address !== "string")
+      throw invalid("network.egressProxy.address must be a string: host:port.");
   }
   return {
     allowOut: selected("network.allowOut", network.allowOut, rules),

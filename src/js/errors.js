@@ -41,7 +41,8 @@ function capture(of, below) {
 
 /** The place of a call. Its stack is written out when it is read, which is when the call fails. */
 export function place() {
-  const here = new Error();
+  if (!Error.captureStackTrace) return new Error();
+  const here = {};
   capture(here, place);
   return here;
 }

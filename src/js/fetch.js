@@ -1,4 +1,5 @@
 // One attempt at a request, and the bodies of answers. What an answer means, and whether to try again, is Rust's to say.
+import { makeError } from "./errors.js";
 import { log, retryAfterMs } from "./runtime.js";
 import { errorBody } from "./shape.js";
 
@@ -62,6 +63,10 @@ export async function attempt(fetch, limits, want, url, method, path, headers, b
     return failed(cause, false);
   }
   limits.begun = true;
+  if (typeof response?.status !== "number") {
+    controller.abort();
+    throw makeError("InvalidArgumentError", "fetch must give a Response, and gave something else.", "", {});
+  }
   const { status, ok } = response;
   logged(status);
   const exchange = new Exchange(controller, { response, status, ok });
@@ -89,11 +94,27 @@ export async function attempt(fetch, limits, want, url, method, path, headers, b
     return failed(cause, true);
   }
 
-  function failed(cause, begun) {
+  function failed(error, begun) {
     controller.abort();
     if (limits.isFired) throw limits.error;
-    return { cause, begun };
+    // Node wraps the system's own error, which says more.
+    const cause = typeof error?.cause?.code === "string" ? error.cause : error;
+    return { cause, begun, said: begun ? "" : `There was no answer from ${originOf(url)}${codeOf(cause)}.` };
   }
+}
+
+/** Where a URL leads: what stands behind the host may hold a token. */
+function originOf(url) {
+  try {
+    return new URL(url).origin;
+  } catch {
+    return "there";
+  }
+}
+
+/** What the system calls a failure, where it has a name. */
+function codeOf(error) {
+  return typeof error?.code === "string" ? ` (${error.code})` : "";
 }
 
 /** The chunks of a body. */

@@ -2,6 +2,7 @@
 // WebAssembly; here is what only JavaScript has: blobs, web streams, XMLHttpRequest, and the places a browser saves files to.
 import { makeError } from "./errors.js";
 import { Guard } from "./guard.js";
+import { checkOptions } from "./options.js";
 import { runtimeKind } from "./runtime.js";
 
 /** A part of a file that is sent in parts, in bytes. */
@@ -80,6 +81,7 @@ function isBytes(data) {
 
 /** How a write is to be done, checked before anything is sent. */
 function plan(files, path, options) {
+  checkOptions(options, "user atomic gzip metadata onProgress");
   files.__check(path, options);
   const atomic = flag(options, "atomic");
   if (atomic && path.endsWith("/")) throw invalid("path must name a file, not end with a slash.");
@@ -89,8 +91,62 @@ function plan(files, path, options) {
 }
 
 function checkData(data) {
-  if (typeof data === "string" || isBytes(data) || data instanceof Blob || data instanceof ReadableStream) return;
-  throw invalid("data must be a string, a Uint8Array, an ArrayBuffer, a Blob or a ReadableStream.");
+  if (!(typeof data === "string" || isBytes(data) || data instanceof Blob || data instanceof ReadableStream)) {
+    throw invalid("data must be a string, a Uint8Array, an ArrayBuffer, a Blob or a ReadableStream.");
+  }
+  checkSource("data", data);
+}
+
+/** Throws for what has the right type and cannot be sent all the same. */
+function checkSource(name, data) {
+  if (data instanceof ReadableStream) {
+    if (data.locked) throw invalid(`${name} is a stream that somebody else reads.`);
+    return;
+  }
+  if (!isBytes(data)) return;
+  const buffer = data.buffer ?? data;
+  if (globalThis.SharedArrayBuffer && buffer instanceof SharedArrayBuffer) {
+    throw invalid(`${name} lies in memory that is shared, and may change while it is sent.`, "Send a copy: bytes.slice().");
+  }
+  try {
+    new Uint8Array(buffer);
+  } catch {
+    throw invalid(`${name} has no memory any more: its buffer was transferred elsewhere.`, "Send it before, or send a copy.");
+  }
+}
+
+/**
+ * A caller's stream, whose bytes are looked at on their way. What it fails with is the caller's own error, which `fetch` would keep to
+ * itself; `failure` then holds it.
+ */
+function watched(stream) {
+  const reader = stream.getReader();
+  const source = { failure: undefined, stream: undefined };
+  source.stream = new ReadableStream(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read();
+          if (done) controller.close();
+          else controller.enqueue(bytesOf(value));
+        } catch (error) {
+          source.failure = { error };
+          controller.error(error);
+          // A source of anything but bytes is told that nobody wants more.
+          await reader.cancel(error).catch(() => {});
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+  return source;
+}
+
+/** A chunk of a stream of data, which must be bytes. */
+function bytesOf(chunk) {
+  if (chunk instanceof Uint8Array) return chunk;
+  throw invalid("A stream of data must give Uint8Arrays.", "Text becomes bytes with pipeThrough(new TextEncoderStream()).");
 }
 
 /** A name beside a file that nobody has. */
@@ -111,6 +167,15 @@ function inner({ user, signal, requestTimeoutMs } = {}) {
 
 /** Sends one file as the body of one request. */
 async function put(files, path, data, options, { gzip, headers }, send) {
+  const source = data instanceof ReadableStream ? watched(data) : undefined;
+  try {
+    return await putBody(files, path, source?.stream ?? data, options, { gzip, headers }, send);
+  } catch (error) {
+    throw source?.failure ? source.failure.error : error;
+  }
+}
+
+async function putBody(files, path, data, options, { gzip, headers }, send) {
   const asForm = files.__isOlder(...RAW_UPLOADS);
   let body = data;
   const sent = { ...headers };
@@ -188,7 +253,7 @@ async function* partsOf(source) {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) break;
-      if (!(value instanceof Uint8Array)) throw invalid("A stream of data must give Uint8Arrays.");
+      bytesOf(value);
       for (let at = 0; at < value.length; ) {
         if (!part.length) part = new Uint8Array(PART);
         const piece = value.subarray(at, at + PART - filled);
@@ -338,6 +403,7 @@ async function upload(files, source, path, options) {
   }
   const how = plan(files, path, options);
   const onProgress = callback(options, "onProgress");
+  checkSource("source", source);
   let data = source;
   if (typeof data?.getFile === "function") data = await data.getFile();
   if (isBytes(data)) data = new Blob([data]);

@@ -13,11 +13,11 @@ function follow(signal, guard) {
   if (!entry) {
     const guards = new Set();
     const listener = () => {
-      for (const one of [...guards]) one.fire(signal.reason);
+      for (const one of [...guards]) one.fireBy(signal);
     };
+    signal.addEventListener("abort", listener);
     entry = { guards, listener };
     followers.set(signal, entry);
-    signal.addEventListener("abort", listener);
   }
   entry.guards.add(guard);
 }
@@ -26,7 +26,11 @@ function unfollow(signal, guard) {
   const entry = followers.get(signal);
   if (!entry?.guards.delete(guard) || entry.guards.size > 0) return;
   followers.delete(signal);
-  signal.removeEventListener("abort", entry.listener);
+  try {
+    signal.removeEventListener("abort", entry.listener);
+  } catch {
+    // Not a real signal: what it keeps is its maker's affair.
+  }
 }
 
 /** Is fired once, with what a waiting call then gives its caller. */
@@ -78,11 +82,26 @@ export class Guard {
     });
   }
 
-  /** Is fired by a signal, with its reason. */
+  /** Is fired by a signal, with its reason. One that only looks like a signal may throw, which nobody here would catch. */
   follow(signal) {
-    if (signal.aborted) return this.fire(signal.reason);
-    follow(signal, this);
-    this.#links.push(() => unfollow(signal, this));
+    try {
+      if (signal.aborted) return this.fireBy(signal);
+      follow(signal, this);
+      this.#links.push(() => unfollow(signal, this));
+    } catch (cause) {
+      this.fire(makeError("InvalidArgumentError", "signal does not work as an AbortSignal does.", "", { cause }));
+    }
+  }
+
+  /** Is fired with a signal's reason. */
+  fireBy(signal) {
+    let reason;
+    try {
+      reason = signal.reason;
+    } catch (error) {
+      reason = error;
+    }
+    this.fire(reason);
   }
 
   /** A signal that aborts when this is fired. */

@@ -7,6 +7,51 @@ export function option(of, name) {
   return (of !== null && typeof of === "object" ? of[name] : undefined) ?? undefined;
 }
 
+/** What a value is, for people. */
+export function kind(value) {
+  if (value === null) return "null";
+  try {
+    if (Array.isArray(value)) return "an array";
+    // A view of what is gone has no length, and would be sent as nothing.
+    if (ArrayBuffer.isView(value)) new Uint8Array(value.buffer);
+  } catch {
+    return ArrayBuffer.isView(value) ? "a view of a detached buffer" : "a revoked proxy";
+  }
+  if (Number.isNaN(value)) return "NaN";
+  if (typeof value === "number")
+    return value < 0 || value === Number.POSITIVE_INFINITY ? "a negative or infinite number" : "a number";
+  return typeof value;
+}
+
+/** Whether it is an object and no array. */
+export function isRecord(value) {
+  const what = kind(value);
+  return what === "object" || what.startsWith("a view");
+}
+
+/** The items of an array, in an array of ours; undefined for anything else. */
+export function items(value) {
+  return Array.isArray(value) ? [...value] : undefined;
+}
+
+/** The bytes of a `Uint8Array`; undefined for anything else, and where the memory is gone. */
+export function bytesIn(value) {
+  try {
+    return value instanceof Uint8Array ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The time of a `Date` in ms since 1970; NaN of anything else. */
+export function timeOf(value) {
+  try {
+    return Date.prototype.getTime.call(value);
+  } catch {
+    return Number.NaN;
+  }
+}
+
 /** Sets a property. */
 export function set(object, name, value) {
   object[name] = value;
@@ -29,6 +74,12 @@ export function present(object) {
   return object;
 }
 
+/** A count of something, whatever came; large ones come as text. Undefined for what is none. */
+function count(value) {
+  const number = typeof value === "string" && value !== "" ? Number(value) : value;
+  return typeof number === "number" && number >= 0 && number < Number.POSITIVE_INFINITY ? number : undefined;
+}
+
 /** A string map, whatever came. */
 function labels(value) {
   return value && typeof value === "object" ? value : {};
@@ -40,8 +91,8 @@ export function entryInfo(wire) {
     name = "",
     path = "",
     type,
-    size = 0,
-    mode = 0,
+    size,
+    mode,
     permissions = "",
     owner = "",
     group = "",
@@ -50,7 +101,7 @@ export function entryInfo(wire) {
     metadata,
   } = wire ?? {};
   const known = FILE_TYPES[type] ?? (symlinkTarget === undefined ? "other" : "symlink");
-  const entry = { name, path, type: known, size: Number(size), mode, permissions, owner, group };
+  const entry = { name, path, type: known, size: count(size) ?? 0, mode: count(mode) ?? 0, permissions, owner, group };
   const modified = modifiedTime instanceof Date ? modifiedTime : date(modifiedTime);
   if (modified) entry.modifiedTime = modified;
   if (symlinkTarget !== undefined) entry.symlinkTarget = symlinkTarget;
@@ -77,7 +128,7 @@ export function writeInfo(wire, path) {
 export function processInfos(wire) {
   if (!Array.isArray(wire)) return [];
   return wire.map(({ pid = 0, tag, config: { cmd = "", args = [], envs = {}, cwd } = {} }) =>
-    present({ pid, command: [cmd, ...args].join(" "), cmd, args, envs, cwd, tag }),
+    present({ pid: count(pid) ?? 0, command: [cmd, ...args].join(" "), cmd, args, envs, cwd, tag }),
   );
 }
 
@@ -91,9 +142,9 @@ export function sandboxInfo(wire, known) {
     metadata: labels(wire.metadata ?? known?.metadata),
     startedAt: date(wire.startedAt),
     endAt: date(wire.endAt),
-    cpuCount: wire.cpuCount,
-    memoryMB: wire.memoryMB,
-    diskSizeMB: wire.diskSizeMB,
+    cpuCount: count(wire.cpuCount),
+    memoryMB: count(wire.memoryMB),
+    diskSizeMB: count(wire.diskSizeMB),
     envdVersion: wire.envdVersion || known?.envdVersion,
     envdUrl: wire.envdUrl || undefined,
     allowInternetAccess: wire.allowInternetAccess ?? undefined,
@@ -113,7 +164,8 @@ export function sandboxInfos(wire) {
 }
 
 export function snapshotInfo(wire) {
-  return { snapshotId: wire.snapshotID, names: Array.isArray(wire.names) ? wire.names : [] };
+  const contents = typeof wire.contents === "string" ? wire.contents : undefined;
+  return present({ snapshotId: wire.snapshotID, names: Array.isArray(wire.names) ? wire.names : [], contents });
 }
 
 /** A page of snapshots. */
@@ -125,7 +177,7 @@ export function snapshotInfos(wire) {
 export function metrics(wire) {
   if (!Array.isArray(wire)) return [];
   return wire.map(({ timestamp, timestampUnix, ...values }) => ({
-    ...values,
+    ...Object.fromEntries(Object.entries(values).map(([name, value]) => [name, count(value) ?? 0])),
     timestamp: typeof timestampUnix === "number" ? new Date(timestampUnix * 1000) : date(timestamp),
   }));
 }
@@ -155,17 +207,4 @@ export function errorBody(text) {
   } catch {
     return {};
   }
-}
-
-/** Names that other SDKs have for options of this one. */
-const MISSPELT = { timeout: "timeoutMs", requestTimeout: "requestTimeoutMs", env: "envs", environment: "envs" };
-
-/** What to say of the first key that is known here under another name; undefined when there is none. */
-export function misspelt(options) {
-  for (const key in options) {
-    const camel = key.replace(/(?<=[a-z])_([a-z])/g, (_, letter) => letter.toUpperCase());
-    const name = Object.hasOwn(MISSPELT, camel) ? MISSPELT[camel] : camel;
-    if (name !== key && options[key] !== undefined) return `There is no option ${key} here: it is called ${name}.`;
-  }
-  return undefined;
 }

@@ -1,6 +1,8 @@
 // Async iterables over sources in WebAssembly. A source has `take()` (what is there already, or undefined), `next()` (a promise of the
 // next item, undefined at the end), `leave()` (the loop was left early) and `cancel()`.
 
+import { guardClass } from "./options.js";
+
 const asyncDispose = Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose");
 
 async function* steps(source) {
@@ -66,6 +68,10 @@ export class ChunkStream {
 class ProcessStream extends ChunkStream {
   #process;
 
+  static {
+    guardClass(ProcessStream, "ProcessStream", (self) => Object(self) === self && #process in self);
+  }
+
   constructor(process) {
     super(process);
     this.#process = process;
@@ -114,6 +120,10 @@ class PtyHandle extends ProcessStream {
   static name = "PtyHandle";
   #terminal;
 
+  static {
+    guardClass(PtyHandle, "PtyHandle", (self) => Object(self) === self && #terminal in self);
+  }
+
   constructor(terminal) {
     super(terminal);
     this.#terminal = terminal;
@@ -134,6 +144,15 @@ export function makeCommandHandle(process) {
 
 export function makePtyHandle(process) {
   return new PtyHandle(process);
+}
+
+/** A reader of a caller's stream; where there is none to be had, one that fails with the reason. */
+export function readerOf(stream) {
+  try {
+    return stream.getReader();
+  } catch (error) {
+    return { read: () => Promise.reject(error), cancel: async () => {} };
+  }
 }
 
 /** A piece of output as the caller sees it. */

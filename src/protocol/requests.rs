@@ -61,11 +61,12 @@ pub fn connect(pid: u32) -> Vec<u8> {
 }
 
 /// A `WatchDirRequest`.
-pub fn watch_dir(path: &str, recursive: bool, include_entry: bool) -> Vec<u8> {
+pub fn watch_dir(path: &str, recursive: bool, include_entry: bool, network_mounts: bool) -> Vec<u8> {
     let mut out = Vec::new();
     text(&mut out, 1, path);
     number(&mut out, 2, recursive.into());
     number(&mut out, 3, include_entry.into());
+    number(&mut out, 4, network_mounts.into());
     out
 }
 
@@ -144,11 +145,11 @@ mod tests {
         }
 
         #[test]
-        fn the_other_messages_are_written_as_prost_writes_them(pid: u32, path in "\\PC{0,300}", flags: [bool; 2], data in prop::collection::vec(any::<u8>(), 0..300)) {
+        fn the_other_messages_are_written_as_prost_writes_them(pid: u32, path in "\\PC{0,300}", flags: [bool; 3], data in prop::collection::vec(any::<u8>(), 0..300)) {
             let selector = Some(process::ProcessSelector::pid(pid));
             prop_assert_eq!(connect(pid), process::ConnectRequest { process: selector.clone() }.encode_to_vec());
-            let watch = filesystem::WatchDirRequest { path: path.clone(), recursive: flags[0], include_entry: flags[1], allow_network_mounts: false };
-            prop_assert_eq!(watch_dir(&path, flags[0], flags[1]), watch.encode_to_vec());
+            let watch = filesystem::WatchDirRequest { path: path.clone(), recursive: flags[0], include_entry: flags[1], allow_network_mounts: flags[2] };
+            prop_assert_eq!(watch_dir(&path, flags[0], flags[1], flags[2]), watch.encode_to_vec());
             let bytes = bytes::Bytes::from(data.clone());
             let input = if flags[0] { process::Input::Pty(bytes) } else { process::Input::Stdin(bytes) };
             let input = process::SendInputRequest { process: selector, input: Some(process::ProcessInput { input: Some(input) }) };

@@ -139,7 +139,7 @@ impl Events {
                 None => None,
             };
             if !self.complete.get() {
-                return Err(Fault::Network { begun: true, cause: JsValue::UNDEFINED });
+                return Err(Fault::lost(true, JsValue::UNDEFINED));
             }
             self.done.set(true);
             return Ok(rest.unwrap_or_default());

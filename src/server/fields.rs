@@ -1,7 +1,7 @@
 //! What a caller gives, checked and put where the endpoint wants it.
 
 use crate::error::{Result, Thrown, invalid};
-use crate::options::{Options, bytes, no_nul, set, set_text};
+use crate::options::{Options, bytes, is_record, items, no_nul, set, set_text};
 use crate::protocol::base64;
 use crate::protocol::failure::Class;
 use crate::protocol::routing::{decimal, encode};
@@ -80,13 +80,12 @@ fn sent(field: &Field, args: &Options) -> Result<JsValue> {
             value
         }
         Kind::Paths => {
-            if !Array::is_array(&value) || value.unchecked_ref::<Array>().length() == 0 {
-                return Err(wrong("an array of paths that is not empty"));
-            }
-            for path in value.unchecked_ref::<Array>().iter() {
+            let paths = items(&value)?.filter(|paths| paths.length() > 0);
+            let paths = paths.ok_or_else(|| wrong("an array of paths that is not empty"))?;
+            for path in paths.iter() {
                 check_path(name, &path)?;
             }
-            value
+            paths.into()
         }
         Kind::Text => {
             if !value.is_string() {
@@ -143,7 +142,7 @@ fn sent(field: &Field, args: &Options) -> Result<JsValue> {
             value
         }
         Kind::Body => {
-            if !value.is_object() || Array::is_array(&value) {
+            if !is_record(&value) {
                 return Err(wrong("an object"));
             }
             value

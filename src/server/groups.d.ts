@@ -97,7 +97,7 @@ export class ServerFiles {
     options?: CallOptions,
   ): Promise<{ readonly path: string; readonly size: number }>;
   /** Reads a file's bytes. */
-  download(path: string, options?: CallOptions): Promise<Uint8Array>;
+  download(path: string, options?: CallOptions): Promise<Uint8Array<ArrayBuffer>>;
   /** Reads a file as text; `encoding` is any that `TextDecoder` knows. Default `"utf-8"`; bytes that are none are an error. */
   readText(path: string, encoding?: string, options?: CallOptions): Promise<string>;
   /** Uploads a `File` or `Blob`. */
@@ -470,7 +470,9 @@ export class ServerBrowser {
     options?: CallOptions & { waitUntil?: "load" | "domcontentloaded" | "networkidle" | "commit"; timeoutMs?: number },
   ): Promise<{ readonly url: string; readonly title: string; readonly status: number }>;
   /** A picture as PNG or JPEG. */
-  screenshot(options?: CallOptions & { selector?: string; fullPage?: boolean; format?: "png" | "jpeg" }): Promise<Uint8Array>;
+  screenshot(
+    options?: CallOptions & { selector?: string; fullPage?: boolean; format?: "png" | "jpeg" },
+  ): Promise<Uint8Array<ArrayBuffer>>;
   /** The page as HTML, or its text. */
   content(
     type?: "html" | "text",
@@ -490,7 +492,7 @@ export class ServerBrowser {
   /** Evaluates JavaScript in the page. NaN and Infinity come back as such. */
   evaluate<T = unknown>(script: string, options?: CallOptions & { timeoutMs?: number }): Promise<T>;
   /** The page as PDF. */
-  pdf(options?: CallOptions & { format?: string; landscape?: boolean }): Promise<Uint8Array>;
+  pdf(options?: CallOptions & { format?: string; landscape?: boolean }): Promise<Uint8Array<ArrayBuffer>>;
   /** Lines of the page's console since the last call. */
   console(options?: CallOptions): Promise<{ readonly type: string; readonly text: string; readonly timestamp?: unknown }[]>;
 }

@@ -136,8 +136,8 @@ impl Connection {
         self.items.borrow_mut().push_back((message, text.len()));
         if self.held.get() > HELD {
             let message = "The terminal's output was not read: more than 16 MiB were waiting, and the connection was closed.";
-            let error = self.error(Class::PayloadTooLarge, 0, message);
-            let _ = self.end(Some(error.suggestion("Read on, or attach again: the shell goes on.").build()));
+            let error = Thrown::new(Class::SandboxConnection, message);
+            let _ = self.end(Some(error.suggestion("Attach again, and read what comes: the shell goes on.").build()));
             return;
         }
         self.bell.ring();

@@ -5,7 +5,8 @@ use crate::commands::{envs, open_process};
 use crate::error::{Fault, Result, Thrown, invalid};
 use crate::options::{CallOptions, Options, port};
 use crate::process::{Output, Piece, Process, kill_later};
-use crate::protocol::failure::Class;
+use crate::protocol::events::Channel;
+use crate::protocol::failure::{Class, short_message};
 use crate::protocol::requests::Start;
 use crate::protocol::routing::decimal;
 use crate::sandbox::Sandbox;
@@ -30,6 +31,9 @@ extern "C" {
     fn run_command(client: &JsValue, name: JsValue, args: JsValue, options: JsValue) -> Promise;
     #[wasm_bindgen(js_name = listCommands)]
     fn list_commands(client: &JsValue, options: JsValue) -> Promise;
+    /// A line of a server's log without what a caller gave as secret.
+    #[wasm_bindgen(js_name = withoutSecrets, catch)]
+    fn without_secrets(line: &str, options: &JsValue) -> core::result::Result<String, JsValue>;
     #[wasm_bindgen(js_name = openTerminal)]
     fn open_terminal(client: &JsValue, options: &JsValue) -> Promise;
 }
@@ -143,7 +147,7 @@ async fn started(target: &Rc<Target>, given: JsValue) -> Result<JsValue> {
     }
     let call = target.call(&options)?;
     let process = open_process(target, Opening::Start(process), None, None, Output::Text, &call).await?;
-    let outcome = if waits { until_healthy(&process, &client, timeout, &limits).await } else { Ok(()) };
+    let outcome = if waits { until_healthy(&process, &client, timeout, &options, &limits).await } else { Ok(()) };
     if outcome.is_err() && process.exit().is_none() {
         kill_later(target, process.pid);
     }
@@ -192,8 +196,8 @@ fn quoted(text: &str) -> String {
 }
 
 /// Waits until the server answers.
-async fn until_healthy(process: &Rc<Process>, client: &JsValue, timeout: f64, limits: &Limits) -> Result<()> {
-    // What the launcher of a local sandbox says of itself. Whatever else is said may hold secrets of the policy or the commands file.
+async fn until_healthy(process: &Rc<Process>, client: &JsValue, timeout: f64, options: &Options, limits: &Limits) -> Result<()> {
+    // The last line of what it complains of, behind a colon.
     let said = RefCell::new(String::new());
     let looks = async {
         let clock = Limits::start(&CallOptions { signal: None, timeout: None })?;
@@ -210,11 +214,14 @@ async fn until_healthy(process: &Rc<Process>, client: &JsValue, timeout: f64, li
     let end = async {
         loop {
             match process.next_piece().await? {
-                Some(Piece::Text(_, text)) => {
-                    if let Some(words) = text.lines().filter_map(|line| line.strip_prefix(LAUNCHER)).next_back() {
-                        *said.borrow_mut() = [": ", words].concat();
+                Some(Piece::Text(Channel::Stderr, text)) => {
+                    if let Some(line) = text.lines().map(str::trim).rfind(|line| !line.is_empty()) {
+                        let words = without_secrets(line.strip_prefix(LAUNCHER).unwrap_or(line), options.value())?;
+                        let words = short_message(words.trim_end_matches('.'));
+                        *said.borrow_mut() = words.map(|words| [": ", &words].concat()).unwrap_or_default();
                     }
                 }
+                Some(Piece::Text(..)) => {}
                 Some(Piece::Bytes(..)) => {}
                 Some(Piece::Exit(exit)) if exit.code == 127 => {
                     let suggestion = "Use a template that has agent-sandbox-server, or give the whole line in the option command.";
@@ -226,7 +233,10 @@ async fn until_healthy(process: &Rc<Process>, client: &JsValue, timeout: f64, li
                     let message = ["The server ended at once with exit code ", sign, &code, &said.borrow(), "."].concat();
                     return Err(not_started(
                         &message,
-                        "Check policy, preset and commands with agent-sandbox-server check-config in the sandbox.",
+                        match options.get("policy")?.is_string() {
+                            true => "Check the policy's name: presets are default, transfer-only, read-only, hardened and locked.",
+                            false => "Check policy and commands with agent-sandbox-server check-config in the sandbox.",
+                        },
                     ));
                 }
                 None => return Err(not_started("The connection to the server's process was lost.", "")),

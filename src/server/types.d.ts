@@ -64,8 +64,12 @@ export interface StartServerOptions {
   wait?: boolean | undefined;
   /** How long to wait for that, in ms. Default 30,000. */
   timeoutMs?: number | undefined;
-  /** Gives up waiting: the promise rejects with the signal's reason. */
+  /** Further headers of every request of the client that is returned. */
+  headers?: Record<string, string> | undefined;
+  /** Gives up waiting: the promise rejects with the signal's reason, and what was started is killed. */
   signal?: AbortSignal | undefined;
+  /** How long the sandbox may take to run the command, in ms. Default 60,000; 0 = no limit. */
+  requestTimeoutMs?: number | undefined;
 }
 
 /** What a connection takes on top for terminals over WebSocket. */
@@ -93,7 +97,7 @@ export interface Sandbox {
   /**
    * Starts `agent-sandbox-server` in the sandbox and gives a client of it once it answers. It runs for as long as the sandbox does. A local
    * platform makes the server when a sandbox first wants it: give that more time than the default.
-   * @throws {SandboxConnectionError} E5001 when it ended at once or does not answer within `timeoutMs`
+   * @throws {SandboxConnectionError} E5001 when it ended at once or does not answer within `timeoutMs`; its last complaint is in the message
    */
   startServer(options?: StartServerOptions): Promise<ServerClient>;
   /** The named commands of the server on port 9000. */

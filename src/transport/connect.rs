@@ -58,6 +58,7 @@ pub enum Opening {
         path: String,
         recursive: bool,
         include_entry: bool,
+        network_mounts: bool,
     },
 }
 
@@ -84,7 +85,9 @@ impl Opening {
         Ok(match self {
             Self::Start(start) => start.encode(),
             Self::Connect(pid) => requests::connect(*pid),
-            Self::Watch { path, recursive, include_entry } => requests::watch_dir(path, *recursive, *include_entry),
+            Self::Watch { path, recursive, include_entry, network_mounts } => {
+                requests::watch_dir(path, *recursive, *include_entry, *network_mounts)
+            }
         })
     }
 }
@@ -146,5 +149,5 @@ fn request<'a>(base: &'a str, doing: Doing, path: &'a str, headers: Object, body
 
 /// What a stream that was cut off means.
 pub fn cut_off() -> Fault {
-    Fault::Network { begun: true, cause: JsValue::UNDEFINED }
+    Fault::lost(true, JsValue::UNDEFINED)
 }

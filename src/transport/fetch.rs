@@ -105,7 +105,7 @@ impl Chunks {
             Ok(chunk) => Ok(chunk.dyn_into().ok()),
             Err(cause) => Err(match guards.into_iter().flatten().find(|guard| guard.is_fired()) {
                 Some(guard) => Fault::Thrown(guard.error()),
-                None => Fault::Network { begun: true, cause },
+                None => Fault::lost(true, cause),
             }),
         }
     }
@@ -122,7 +122,7 @@ impl Reply {
     /// The text body's JSON; `undefined` when it is empty.
     pub fn json(&self) -> Result<JsValue> {
         match self.body.as_string() {
-            Some(text) if !text.trim().is_empty() => JSON::parse(&text).map_err(|cause| Fault::Network { begun: true, cause }),
+            Some(text) if !text.trim().is_empty() => JSON::parse(&text).map_err(|cause| Fault::lost(true, cause)),
             _ => Ok(JsValue::UNDEFINED),
         }
     }
@@ -207,7 +207,8 @@ async fn attempt_once(client: &Client, request: &Request<'_>, want: Want, limits
     let answer = JsFuture::from(answered).await?;
     let status = get(&answer, "status");
     let Some(status) = status.as_f64() else {
-        return Err(Fault::Network { begun: get(&answer, "begun").is_truthy(), cause: get(&answer, "cause") });
+        let said = get(&answer, "said").as_string().unwrap_or_default();
+        return Err(Fault::Network { begun: get(&answer, "begun").is_truthy(), cause: get(&answer, "cause"), said });
     };
     let exchange = Exchange(answer.unchecked_into());
     if !exchange.ok() {

@@ -33,7 +33,7 @@ extern "C" {
     fn call_on_fire(this: &Guard, callback: &JsValue);
     /// The promise's value, unless the guard is fired first.
     #[wasm_bindgen(method)]
-    pub fn race(this: &Guard, promise: &Promise) -> Promise;
+    pub fn race(this: &Guard, promise: &JsValue) -> Promise;
     /// Is fired by a signal, with its reason.
     #[wasm_bindgen(method)]
     pub fn follow(this: &Guard, signal: &AbortSignal);
@@ -91,7 +91,7 @@ impl Guard {
     /// # Errors
     /// What it was rejected with, which is the caller's own and goes back to the caller; what the guard is fired with.
     pub async fn settle(&self, answer: &JsValue) -> core::result::Result<(), JsValue> {
-        if answer.is_object() { JsFuture::from(self.race(&Promise::resolve(answer))).await.map(drop) } else { Ok(()) }
+        if answer.is_object() { JsFuture::from(self.race(answer)).await.map(drop) } else { Ok(()) }
     }
 
     /// Calls `callback` with what the guard is fired with; at once when it has been.

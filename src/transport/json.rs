@@ -13,9 +13,13 @@ pub fn opening(opening: &Opening) -> Object {
     let start = match opening {
         Opening::Start(start) => start,
         Opening::Connect(pid) => return object(&[("process", selector(*pid))]),
-        Opening::Watch { path, recursive, include_entry } => {
-            let path = JsValue::from_str(path);
-            return object(&[("path", path), ("recursive", (*recursive).into()), ("includeEntry", (*include_entry).into())]);
+        Opening::Watch { path, recursive, include_entry, network_mounts } => {
+            return object(&[
+                ("path", JsValue::from_str(path)),
+                ("recursive", (*recursive).into()),
+                ("includeEntry", (*include_entry).into()),
+                ("allowNetworkMounts", (*network_mounts).into()),
+            ]);
         }
     };
     let args: Array = start.args.iter().map(|arg| JsValue::from_str(arg)).collect();

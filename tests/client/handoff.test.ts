@@ -46,7 +46,8 @@ afterAll(async () => {
 
 test("the API key is in no byte that a page with a handoff receives or sends", async () => {
   const platform = inject("platform");
-  const sandbox = await Sandbox.create("base", platform);
+  const { apiUrl, apiKey, sandboxUrl } = platform;
+  const sandbox = await Sandbox.create("base", { apiUrl, apiKey, sandboxUrl });
   const pages = await servePages({
     folders: { "/pkg/": new URL("../../pkg/dist/", import.meta.url).pathname },
     texts: {

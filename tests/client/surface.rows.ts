@@ -26,6 +26,7 @@ const CLASSES = "error classes stand where they are declared to stand";
 const TOKENS = "workload tokens have the provider's placeholders";
 const SNAPSHOTS = "snapshots come in pages, of one sandbox or of all";
 const CELL = "variables stay, and a result tells how the cell went";
+const WATCHED = "what a watch takes goes with its request";
 const FORKS = "fork gives sandboxes and errors, in the platform's order";
 
 /** Section, then lines of `seed | here | test`. */
@@ -37,6 +38,7 @@ const SECTIONS: [section: string, lines: [seed: string, here: string, test: stri
       ["Sandbox.create()", "Sandbox.create", CREATE],
       ["create template", "SandboxCreateOptions.template", BODY],
       ["create timeout", "SandboxCreateOptions.timeoutMs", BODY],
+      ["create webSocket", "ConnectionOptions.webSocket", "no WebSocket, no address, nobody there"],
       ["create request_timeout", "CallOptions.requestTimeoutMs", "three limits expire alone"],
       ["create metadata", "SandboxCreateOptions.metadata", BODY],
       ["create envs", "SandboxCreateOptions.envs", BODY],
@@ -129,6 +131,9 @@ const SECTIONS: [section: string, lines: [seed: string, here: string, test: stri
       ["exists()", "Files#exists", NAMES],
       ["make_dir()", "Files#makeDir", NAMES],
       ["watch()", "Files#watch", "changes are seen, and stopping after the sandbox died is no error"],
+      ["watch recursive", "WatchOptions.recursive", WATCHED],
+      ["watch include_entry", "WatchOptions.includeEntry", WATCHED],
+      ["watch allow_network_mounts", "WatchOptions.allowNetworkMounts", WATCHED],
       ["move()", "Files#move", NAMES],
       ["rename()", "Files#rename", "has nothing that is not declared"],
       ["get_info()", "Files#getInfo", NAMES],

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { createRelay } from "agent-sandbox-web/relay";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { listen } from "../support/listen.ts";
 import { API_KEY, RELAY, refusal, relayUnderTest } from "./upstream.ts";
 
@@ -542,6 +542,15 @@ test("a route that is handed no WebSocket refuses it by name, and pages are told
   expect(await refusal(await under.relay.fetch(asked as Request))).toMatchObject({ status: 501, reason: "websocket_unsupported" });
   const opened = await under.ask("POST", "/sandboxes/ialice/session", { headers: RELAY });
   expect(await opened.json()).toMatchObject({ webSockets: false });
+  // Next says that it is Next.
+  await using next = await relayUnderTest();
+  const told = async () =>
+    ((await (await next.ask("POST", "/sandboxes/ialice/session", { headers: RELAY })).json()) as { webSockets: boolean })
+      .webSockets;
+  expect(await told()).toBe(true);
+  vi.stubEnv("NEXT_RUNTIME", "nodejs");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(await told()).toBe(false);
 });
 
 test("options that would open what was not meant are refused", () => {

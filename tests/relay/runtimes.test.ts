@@ -1,8 +1,11 @@
 /** The example's relay in each runtime, in front of a real platform. The client is Node's. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
 import { Sandbox, SandboxNotFoundError } from "agent-sandbox-web";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { platformWithServer } from "../server/support/platform.ts";
-import type { Platform } from "../support/platform.ts";
+import { type Platform, platformBinary } from "../support/platform.ts";
 import { type Runtime, signedIn, startExample } from "./example.ts";
 
 let platform: Platform;
@@ -10,6 +13,22 @@ beforeAll(async () => {
   platform = await platformWithServer();
 }, 600_000);
 afterAll(() => platform?.stop());
+
+test("the one command of its README serves the page, and leaves nothing when it is ended", async () => {
+  const program = spawn(process.execPath, ["start.js", "node"], {
+    cwd: new URL("../../examples/relay", import.meta.url),
+    env: { ...process.env, AGENT_SANDBOX_LOCAL: platformBinary(), PORT: "0" },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  try {
+    const [line] = (await once(createInterface({ input: program.stdout }), "line")) as [string];
+    const url = /open (\S+)/.exec(line)?.[1];
+    expect(await (await fetch(`${url}/`)).text()).toContain("A sandbox, and no key");
+  } finally {
+    program.kill("SIGTERM");
+  }
+  expect(await once(program, "exit")).toEqual([0, null]);
+});
 
 const runtimes: Runtime[] = ["worker", "node", "deno", "bun"];
 

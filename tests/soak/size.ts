@@ -7,11 +7,14 @@ function whole(name: string, usual: number): number {
   return value;
 }
 
-/** Sandboxes that are made, used and ended. */
+/** Sandboxes that are made, used and ended, if time allows. */
 export const TURNS = whole("SOAK_TURNS", 10_000);
 
 /** MiB that go up and down. */
 export const MEBIBYTES = whole("SOAK_MEBIBYTES", 1_024);
+
+/** After how many minutes no further turn begins. */
+export const MINUTES = whole("SOAK_MINUTES", 24 * 60);
 
 /** Frames of output that the console shows. */
 export const FRAMES = whole("SOAK_FRAMES", 50_000);

@@ -57,6 +57,8 @@ export interface OpenPage {
 /** Opens a page and collects what goes wrong in it. */
 export async function openPage(browser: Browser, url: string): Promise<OpenPage> {
   const page = await browser.newPage();
+  // On a busy machine a page may take minutes to open; what hangs is ended by the test's own time.
+  page.setDefaultTimeout(140_000);
   const problems: string[] = [];
   page.on("pageerror", (error) =>
     problems.push(`uncaught: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`),

@@ -6,6 +6,8 @@ import { Sandbox } from "agent-sandbox-web";
 
 const { folder, count, report, connection } = JSON.parse(process.argv[2]);
 const sandbox = await Sandbox.create("code-interpreter-v1", { ...connection, timeoutMs: 3_600_000 });
+// The kernel starts with its first cell, which on a busy machine takes longer than a request may.
+await sandbox.runCode("None", { timeoutMs: 0, requestTimeoutMs: 0 });
 Object.assign(globalThis, { sandbox, connection });
 
 const outcomes = [];

@@ -12,6 +12,9 @@ pub struct Args {
     /// How often a sandbox is created, used and killed.
     #[arg(long, default_value_t = 10_000)]
     turns: u32,
+    /// After how many minutes no further turn begins.
+    #[arg(long, default_value_t = 1_440)]
+    minutes: u32,
     /// How many MiB go up and down in Chromium.
     #[arg(long, default_value_t = 1_024)]
     mebibytes: u32,
@@ -32,6 +35,7 @@ pub fn run(project: &Project, args: &Args) -> Result<()> {
     let mut vitest = project.npm_tool("vitest");
     vitest.args(["run", "--config", "tests/soak/vitest.config.ts"]).args(&args.names);
     vitest.env("SOAK_TURNS", args.turns.to_string()).env("SOAK_MEBIBYTES", args.mebibytes.to_string());
+    vitest.env("SOAK_MINUTES", args.minutes.to_string());
     vitest.env("SOAK_FRAMES", args.frames.to_string()).env("SOAK_TAB_TURNS", args.tab_turns.to_string());
     run_command(vitest.env("AGENT_SANDBOX_LOCAL", project.platform_binary()))
 }

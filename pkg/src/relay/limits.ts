@@ -29,6 +29,9 @@ export class Rate {
   }
 }
 
+/** How long a creation waits for the one before it, in ms. A Worker's request that is given up never tells that it has ended. */
+const TURN_MS = 30_000;
+
 /** Lets an owner make sandboxes up to a number. One after the other: then those that are there are all that there are. */
 export class Quota {
   readonly #last = new Map<string, Promise<unknown>>();
@@ -37,7 +40,7 @@ export class Quota {
   async making<T>(owner: string, more: number, most: number, count: () => Promise<number>, make: () => Promise<T>): Promise<T> {
     const before = this.#last.get(owner);
     const made = (async () => {
-      await before?.catch(() => undefined);
+      if (before !== undefined) await ended(before);
       if ((await count()) + more > most) {
         // No Retry-After: it is no matter of time.
         throw new Refusal(429, "too_many_sandboxes", `This user may have ${most} sandboxes at a time: end one that is not needed.`);
@@ -51,4 +54,14 @@ export class Quota {
       if (this.#last.get(owner) === made) this.#last.delete(owner);
     }
   }
+}
+
+/** Resolves when a promise is settled, or when it has been waited for long enough. */
+async function ended(promise: Promise<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const passed = new Promise((resolve) => {
+    timer = setTimeout(resolve, TURN_MS);
+  });
+  await Promise.race([promise.catch(() => undefined), passed]);
+  clearTimeout(timer);
 }

@@ -24,7 +24,7 @@ const HEALTH = "/health";
 
 export class Provider {
   readonly #connection: ConnectionOptions;
-  readonly #ports = new Map<string, Promise<Place>>();
+  readonly #ports = new Map<string, Place>();
 
   constructor(connection: ConnectionOptions) {
     this.#connection = connection;
@@ -37,18 +37,16 @@ export class Provider {
   }
 
   /** A port of a sandbox. */
-  port(sandbox: string, port: number, { domain, traffic }: Whereabouts): Promise<Place> {
+  async port(sandbox: string, port: number, { domain, traffic }: Whereabouts): Promise<Place> {
     const key = JSON.stringify([sandbox, port, domain, traffic]);
-    let place = this.#ports.get(key);
-    if (place === undefined) {
-      place = this.#looked(HEALTH, async (fetch) => {
-        const handle = await this.#attach(sandbox, { domain, traffic }, fetch);
-        await handle.serverAt({ port }).health();
-      });
-      if (this.#ports.size >= REMEMBERED) this.#ports.clear();
-      this.#ports.set(key, place);
-      place.catch(() => this.#ports.delete(key));
-    }
+    const kept = this.#ports.get(key);
+    if (kept !== undefined) return kept;
+    const place = await this.#looked(HEALTH, async (fetch) => {
+      const handle = await this.#attach(sandbox, { domain, traffic }, fetch);
+      await handle.serverAt({ port }).health();
+    });
+    if (this.#ports.size >= REMEMBERED) this.#ports.clear();
+    this.#ports.set(key, place);
     return place;
   }
 

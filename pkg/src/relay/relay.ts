@@ -32,9 +32,7 @@ export class Core {
     const { provider: cloud, apiKey, apiUrl, sandboxUrl, domain, apiHeaders, validateApiKey, debug } = this.#options;
     const connection = { provider: cloud, apiKey, apiUrl, sandboxUrl, domain, apiHeaders, validateApiKey, debug };
     const provider = new Provider(connection);
-    // The key of tokens is derived from what a control-plane request carries, wherever the API key comes from.
-    const secret = this.#options.secret;
-    const sessions = new Sessions(async () => secret ?? JSON.stringify((await provider.control()).headers));
+    const sessions = new Sessions(secretOf(this.#options.secret, provider));
     const own = this.#options.fetch;
     this.#fetch = own ?? ((...args) => globalThis.fetch(...args));
     this.#origins = new Origins(this.#options.origins);
@@ -163,6 +161,21 @@ export class Core {
     } catch {}
     return answer;
   }
+}
+
+/** How long what session tokens are signed with is remembered, in ms, before the API key is looked at again. */
+const SECRET_MS = 60_000;
+
+/** What tokens are signed with: the operator's secret, or else what a control-plane request carries, wherever the API key comes from. */
+function secretOf(given: string | undefined, provider: Provider): () => Promise<string> {
+  let kept = { secret: given ?? "", until: given === undefined ? 0 : Number.POSITIVE_INFINITY };
+  return async () => {
+    if (Date.now() >= kept.until) {
+      const { headers } = await provider.control();
+      kept = { secret: JSON.stringify(headers), until: Date.now() + SECRET_MS };
+    }
+    return kept.secret;
+  };
 }
 
 function noRoute(): Refusal {

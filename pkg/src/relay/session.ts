@@ -29,7 +29,8 @@ const encoder = new TextEncoder();
 
 export class Sessions {
   readonly #secret: () => Promise<string>;
-  #kept: { secret: string; key: Promise<CryptoKey> } | undefined;
+  /** Kept as it is and not as a promise: a Worker's request that is given up leaves its promises pending for ever. */
+  #kept: { secret: string; key: CryptoKey } | undefined;
 
   /** `secret` may change; tokens of an older one are then refused, and pages ask for new ones. */
   constructor(secret: () => Promise<string>) {
@@ -58,8 +59,10 @@ export class Sessions {
 
   async #key(): Promise<CryptoKey> {
     const secret = await this.#secret();
-    if (this.#kept?.secret !== secret) this.#kept = { secret, key: derived(secret) };
-    return this.#kept.key;
+    if (this.#kept?.secret === secret) return this.#kept.key;
+    const key = await derived(secret);
+    this.#kept = { secret, key };
+    return key;
   }
 }
 

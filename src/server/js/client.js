@@ -1,6 +1,7 @@
 // The SandboxServer's client as callers hold it. Each of its methods is a row of a table: the endpoint, the names of the arguments, and
 // what becomes of the answer. Requests are made in WebAssembly, which is loaded by the first of them.
 import { makeError } from "../../js/errors.js";
+import { checkOptions, SERVER } from "../../js/options.js";
 import { camel } from "./answers.js";
 import { capabilitiesOf } from "./capabilities.js";
 import { ServerFiles } from "./files.js";
@@ -37,6 +38,7 @@ export class ServerClient {
 
   constructor(baseUrl, options, origin) {
     const given = fields(options);
+    if (!(origin instanceof Origin)) checkOptions(given, SERVER);
     const base = urlParts("baseUrl", baseUrl, ["http:", "https:"]);
     const pty = ptyParts(given.ptyUrl, base.url);
     this.#url = baseUrl;
@@ -186,6 +188,16 @@ function ptyParts(given, base) {
 /** A client of a sandbox's server. */
 export function serverOf(origin, url, ptyUrl, options) {
   return new ServerClient(url, fields(options, { ptyUrl }), new Origin((args) => origin.open(args)));
+}
+
+/** A line of a server's log without the values that a caller gave and nobody else should see: of the token, of variables, of tokens in a policy. */
+export function withoutSecrets(line, { token, envs, policy }) {
+  const secrets = [token, ...Object.values(envs ?? {})];
+  JSON.stringify(policy?.auth, (_, value) => {
+    if (typeof value === "string") secrets.push(value);
+    return value;
+  });
+  return secrets.filter((one) => typeof one === "string" && one !== "").reduce((text, one) => text.replaceAll(one, "…"), line);
 }
 
 /** Whether a server answers; without waiting long, since it is asked again. */

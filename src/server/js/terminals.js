@@ -56,6 +56,7 @@ export async function openTerminal(client, options) {
       : undefined;
   const id = created?.sessionId ?? sessionId;
   try {
+    if (!created && (cols ?? rows) !== undefined) await server.pty.resize(id, cols ?? 80, rows ?? 24, call);
     return new ServerTerminal(server, await server.pty.connect(id, call), created !== undefined);
   } catch (error) {
     // Nobody else knows of the shell.

@@ -6,6 +6,7 @@ import { fastClock } from "../support/clock.ts";
 import { Body, type Call, fakeFetch } from "../support/fake-fetch.ts";
 import { eventually, fakeSandbox, rejected, sceneSandbox, shown } from "../support/sandboxes.ts";
 import { type Context, suite } from "../support/suite.ts";
+import { entry } from "../support/wire.ts";
 
 const EXECUTE = "/49999/execute";
 const TIMESTAMP = "2026-11-29T12:00:00.123456Z";
@@ -21,6 +22,7 @@ const stdout = (piece: string) => line({ type: "stdout", text: piece, timestamp:
 const stderr = (piece: string) => line({ type: "stderr", text: piece, timestamp: TIMESTAMP });
 const accepted = line({ type: "number_of_executions", execution_count: 3 });
 const failed = line({ type: "error", name: "ValueError", value: "bad", traceback: "Traceback: bad" });
+const RULE = "-".repeat(75);
 const result = (forms: Record<string, unknown>) => line({ type: "result", extra: {}, is_main_result: false, ...forms });
 const END = line({ type: "end_of_execution" });
 
@@ -152,7 +154,7 @@ export const cells = suite("code cells", (test) => {
       context,
       executing(() => new Body([END])),
     );
-    const code = `${"#".repeat(70_000)}\n'é😀' # \ud83d`;
+    const code = `${"#".repeat(70_000)}\n'é😀'`;
     const listed: CodeContext = { id: "c1", language: "python", cwd: "/tmp" };
     await sandbox.code.run(code);
     await sandbox.runCode("", { language: "bash", envs: { A_1: "x $y `z` é" } });
@@ -483,12 +485,38 @@ export const cells = suite("code cells", (test) => {
     assert.isBelow(long / short, 20, `4 MB: ${short} ms, 32 MB: ${long} ms; the square would be 64 times`);
   });
 
+  test("a traceback whose parts came glued together is told in lines", async (context) => {
+    const heads = "ValueError                                Traceback (most recent call last)";
+    const frame = "Cell In[1], line 1\n----> 1 f()\n\nValueError: bad";
+    const traceback = `${RULE}${heads}${frame}`;
+    const { sandbox } = await fakeSandbox(
+      context,
+      executing(() => new Body([line({ type: "error", name: "ValueError", value: "bad", traceback }), END])),
+    );
+    assert.equal((await sandbox.runCode("f()")).error?.traceback, [RULE, heads, frame].join("\n"));
+  });
+
+  test("half a character in a cell's code, and a directory that is none, are refused before a context or cell is asked for", async (context) => {
+    const { sandbox, calls } = await fakeSandbox(context, ({ path }) =>
+      path.endsWith("/Stat") ? Response.json({ entry: entry("/file") }) : undefined,
+    );
+    const { InvalidArgumentError } = context.sdk;
+    assert.match((await rejected(sandbox.runCode("'\ud83d'"), InvalidArgumentError, "E0001")).message, /lone surrogate/);
+    assert.match((await rejected(sandbox.code.createContext({ cwd: "file" }), InvalidArgumentError, "E0001")).message, /absolute/);
+    assert.match(
+      (await rejected(sandbox.code.createContext({ cwd: "/file" }), InvalidArgumentError, "E0001")).message,
+      /directory/,
+    );
+    assert.deepEqual([...new Set(calls.map(({ path }) => path.split("/").at(-1)))], ["Stat"]);
+  });
+
   test("contexts are made, listed, restarted and removed", async (context) => {
     const known = [{ id: "a/b", language: "python", cwd: "/home/user" }];
     const { sandbox, calls } = await fakeSandbox(context, ({ method, path }) => {
       if (method === "DELETE")
         return path.includes("gone") ? new Response("Context gone not found", { status: 404 }) : Response.json(null);
       if (path.endsWith("/restart")) return Response.json(null);
+      if (path.endsWith("/Stat")) return Response.json({ entry: { ...entry("/tmp"), type: "FILE_TYPE_DIRECTORY" } });
       return Response.json(method === "POST" ? { id: "new", language: "bash", cwd: "/tmp" } : known);
     });
     const { code } = sandbox;
@@ -500,8 +528,9 @@ export const cells = suite("code cells", (test) => {
     assert.deepEqual(await code.restartContext("new"), known[1]);
     assert.isTrue(await code.removeContext({ id: "new?#é", language: "", cwd: "" }));
     assert.isFalse(await code.removeContext("gone"));
+    const asked = calls.filter(({ path }) => path.includes("/49999"));
     assert.deepEqual(
-      calls.map(({ method, url, body }) => `${method} ${url.href.split("/49999")[1]} ${text(body)}`),
+      asked.map(({ method, url, body }) => `${method} ${url.href.split("/49999")[1]} ${text(body)}`),
       [
         'POST /contexts {"language":"bash","cwd":"/tmp"}',
         "POST /contexts {}",
@@ -512,7 +541,7 @@ export const cells = suite("code cells", (test) => {
         "DELETE /contexts/gone ",
       ],
     );
-    for (const { headers } of calls) assert.notInclude([...headers.keys()], "x-access-token");
+    for (const { headers } of asked) assert.notInclude([...headers.keys()], "x-access-token");
   });
 
   test("answers about contexts that make no sense are a lost connection", async (context) => {

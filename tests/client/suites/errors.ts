@@ -293,6 +293,38 @@ export const errors = suite("errors", (test) => {
     }
   });
 
+  test("no answer is told with the origin it did not come from, and the system's own word", async (context) => {
+    // What Node's fetch fails with.
+    const refused = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:9"), { code: "ECONNREFUSED" });
+    const fetch = async () => {
+      throw new TypeError("fetch failed", { cause: refused });
+    };
+    const { Sandbox, UnreachableError, SandboxConnectionError } = context.sdk;
+    const sandboxUrl = "http://127.0.0.1:9/s/{sandboxId}/{port}";
+    const sandbox = await Sandbox.attach({ sandboxId: "i1", sandboxUrl, envdAccessToken: SECRETS.envdToken }, { fetch });
+    const unreachable = await rejected(sandbox.commands.run("x"), UnreachableError, "E5004");
+    const key = { apiUrl: "http://127.0.0.1:9/api", apiKey: SECRETS.apiKey, validateApiKey: false, sandboxUrl, fetch };
+    const unanswered = await rejected(Sandbox.create(key), SandboxConnectionError, "E5001");
+    for (const error of [unreachable, unanswered]) {
+      assert.match(error.message, /There was no answer from http:\/\/127\.0\.0\.1:9 \(ECONNREFUSED\)\.$/);
+      assert.equal(error.cause, refused);
+      assert.notMatch(shown(error), /itoken|\?|\/s\//);
+      for (const secret of Object.values(SECRETS)) assert.notInclude(shown(error), secret);
+    }
+  });
+
+  test.inNode("in Node the system says why there was no answer", async ({ sdk }) => {
+    // A port that nobody has any more.
+    const server = process.getBuiltinModule("node:net").createServer().listen(0, "127.0.0.1");
+    await new Promise((listening) => server.once("listening", listening));
+    const { port } = server.address() as { port: number };
+    await new Promise((closed) => server.close(closed));
+    const nowhere = { sandboxId: "i1", sandboxUrl: `http://127.0.0.1:${port}/s/{sandboxId}/{port}` };
+    const error = await rejected((await sdk.Sandbox.attach(nowhere)).files.read("f"), sdk.UnreachableError, "E5004");
+    assert.include(error.message, `http://127.0.0.1:${port} (ECONNREFUSED)`);
+    assert.equal((error.cause as { code?: string }).code, "ECONNREFUSED");
+  });
+
   test("bad arguments are refused before any request", async (context) => {
     const { Sandbox, InvalidArgumentError } = context.sdk;
     const options = control(() => assert.fail("a request was made"));

@@ -4,9 +4,11 @@ import { commands } from "./commands.ts";
 import { control } from "./control.ts";
 import { errors } from "./errors.ts";
 import { files } from "./files.ts";
+import { givenUp } from "./given-up.ts";
 import { interpreter } from "./interpreter.ts";
 import { lifecycle } from "./lifecycle.ts";
 import { misuse } from "./misuse.ts";
+import { options } from "./options.ts";
 import { page } from "./page.ts";
 import { reattach } from "./reattach.ts";
 import { states } from "./states.ts";
@@ -21,8 +23,10 @@ export const suites: Suite[] = [
   streams,
   commands,
   errors,
+  options,
   control,
   time,
+  givenUp,
   misuse,
   page,
   terminal,

@@ -127,7 +127,18 @@ print("gone", file=sys.stderr)`;
     for (const part of ["Traceback", "line 3", "line 2, in f", "return 1 / 0", "ZeroDivisionError: division by zero"]) {
       assert.include(error?.traceback, part);
     }
+    const [rule, head, place] = error?.traceback.split("\n") ?? [];
+    assert.match(rule ?? "", /^-+$/);
+    assert.match(head ?? "", /^ZeroDivisionError +Traceback \(most recent call last\)$/);
+    assert.match(place ?? "", /^Cell In/);
     assert.deepEqual(heard, [error]);
+  });
+
+  cell("a working directory that is not there is told, and one that is, is used", async (sandbox, context) => {
+    await rejected(sandbox.code.createContext({ cwd: "/no/such" }), context.sdk.FileNotFoundError, "E4001");
+    const made = await sandbox.code.createContext({ cwd: "/tmp" });
+    assert.equal((await sandbox.runCode("import os; os.getcwd()", { context: made })).text, "'/tmp'");
+    await sandbox.code.removeContext(made);
   });
 
   cell("HTML, JSON, scripts and what no client knows are kept", async (sandbox) => {

@@ -1,9 +1,39 @@
 // Sandboxes that are paused, forked, kept and watched, on the real platform.
 import { assert } from "chai";
-import { collect, rejected, withSandbox } from "../support/sandboxes.ts";
+import { collect, fakeSandbox, rejected, SECRETS, withSandbox } from "../support/sandboxes.ts";
 import { suite } from "../support/suite.ts";
 
 export const states = suite("states", (test) => {
+  test("a no about a paused sandbox says that it is paused; else the server's own words stay", async (context) => {
+    const { SandboxError, SandboxNotFoundError, UnreachableError } = context.sdk;
+    for (const [state, status, kind, words] of [
+      ["paused", 404, UnreachableError, /is paused; call resume\(\) first/],
+      ["paused", 409, UnreachableError, /is paused; call resume\(\) first/],
+      ["running", 409, SandboxError, /^being snapshotted$/],
+      [undefined, 404, SandboxNotFoundError, /no sandbox/],
+    ] as const) {
+      const { sandbox, calls } = await fakeSandbox(
+        context,
+        ({ method }) => {
+          const known = Response.json(state ? { sandboxID: "itest", state } : {}, { status: state ? 200 : 404 });
+          return method === "GET" ? known : Response.json({ message: "being snapshotted" }, { status });
+        },
+        { apiUrl: "https://api.test", apiKey: SECRETS.apiKey, validateApiKey: false },
+      );
+      for (const call of [
+        () => sandbox.setTimeout(1_000),
+        () => sandbox.createSnapshot(),
+        () => sandbox.updateNetwork({}),
+        () => sandbox.fork(),
+      ]) {
+        const before = calls.length;
+        const error = await rejected(call(), kind);
+        assert.match(error.message, words);
+        assert.lengthOf(calls, before + 2, "its state is asked for once");
+      }
+    }
+  });
+
   test("[platform] a sandbox is paused, seen as that, and goes on where it was", async (context) => {
     const { Sandbox } = context.sdk;
     await withSandbox(context, async (sandbox) => {
@@ -25,6 +55,15 @@ export const states = suite("states", (test) => {
       );
       const error = await rejected(sandbox.files.read("/tmp/count"), context.sdk.UnreachableError, "E5004");
       assert.include(error.message, "paused");
+      for (const call of [
+        () => sandbox.setTimeout(60_000),
+        () => sandbox.createSnapshot(),
+        () => sandbox.updateNetwork({}),
+        () => sandbox.fork(),
+        () => Sandbox.setTimeout(sandboxId, 60_000, context.platform),
+      ]) {
+        assert.match((await rejected(call(), context.sdk.UnreachableError, "E5004")).message, /paused; call resume\(\) first/);
+      }
 
       assert.strictEqual(await sandbox.resume({ timeoutMs: 120_000 }), sandbox);
       assert.equal(sandbox.status, "running");
@@ -50,31 +89,37 @@ export const states = suite("states", (test) => {
 
   test("[platform] forks have the files of their time and lives of their own", async (context) => {
     const { Sandbox } = context.sdk;
-    await withSandbox(context, async (sandbox) => {
-      await sandbox.files.write("origin.txt", "before");
-      const forks = await sandbox.fork({ count: 2, timeoutMs: 60_000 });
-      assert.lengthOf(forks, 2);
-      try {
-        for (const fork of forks) {
-          assert.isTrue(fork instanceof Sandbox, String(fork));
-          const one = fork as Awaited<ReturnType<typeof Sandbox.connect>>;
-          assert.notEqual(one.sandboxId, sandbox.sandboxId);
-          assert.equal(await one.files.read("origin.txt"), "before");
-          await one.files.write("origin.txt", "after");
+    await withSandbox(
+      context,
+      async (sandbox) => {
+        await sandbox.files.write("origin.txt", "before");
+        const forks = await sandbox.fork({ count: 2, timeoutMs: 60_000 });
+        assert.lengthOf(forks, 2);
+        try {
+          for (const fork of forks) {
+            assert.isTrue(fork instanceof Sandbox, String(fork));
+            const one = fork as Awaited<ReturnType<typeof Sandbox.connect>>;
+            assert.notEqual(one.sandboxId, sandbox.sandboxId);
+            assert.deepEqual(one.info.metadata, { of: "forks" });
+            assert.equal(await one.files.read("origin.txt"), "before");
+            await one.files.write("origin.txt", "after");
+          }
+          assert.equal(await sandbox.files.read("origin.txt"), "before");
+        } finally {
+          for (const fork of forks) if (fork instanceof Sandbox) await fork.kill();
         }
-        assert.equal(await sandbox.files.read("origin.txt"), "before");
-      } finally {
-        for (const fork of forks) if (fork instanceof Sandbox) await fork.kill();
-      }
-      await rejected(Sandbox.fork("i00000000000000000000", context.platform), context.sdk.SandboxNotFoundError, "E2009");
-    });
+        await rejected(Sandbox.fork("i00000000000000000000", context.platform), context.sdk.SandboxNotFoundError, "E2009");
+      },
+      { metadata: { of: "forks" } },
+    );
   });
 
   test("[platform] a snapshot outlives its sandbox, is listed, started from and deleted", async (context) => {
     const { Sandbox } = context.sdk;
     const sandbox = await Sandbox.create(context.platform);
     await sandbox.files.write("kept.txt", "kept");
-    const { snapshotId } = await sandbox.createSnapshot();
+    const { snapshotId, contents } = await sandbox.createSnapshot();
+    assert.equal(contents, "filesystem only");
     const ids = async (pages: AsyncIterable<{ snapshotId: string }>) => (await collect(pages)).map((one) => one.snapshotId);
     assert.deepEqual(await ids(sandbox.listSnapshots()), [snapshotId]);
     await sandbox.kill();

@@ -176,6 +176,37 @@ export const terminal = suite("terminal", (test) => {
     });
   }
 
+  test("attaching with a size resolves when the terminal has it, and fails when it cannot have it", async (context) => {
+    let give = () => {};
+    const gate = new Promise<void>((open) => {
+      give = open;
+    });
+    const { sandbox, calls } = await fakeSandbox(context, async (call) => {
+      if (call.path.endsWith("/Connect")) return new Body([start(11)], "stay");
+      if (call.path.endsWith("/Update")) await gate;
+      return unary();
+    });
+    let resolved = false;
+    const opening = sandbox.getTerminal({ pid: 11, cols: 90, rows: 30 }).then((session) => {
+      resolved = true;
+      return session;
+    });
+    await eventually(() => calls.some(({ path }) => path.endsWith("/Update")), "the size is sent");
+    assert.isFalse(resolved);
+    give();
+    await (await opening).detach();
+    assert.lengthOf(
+      calls.filter(({ path }) => path.endsWith("/Update")),
+      2,
+    );
+    const { sandbox: pipes } = await fakeSandbox(context, (call) =>
+      call.path.endsWith("/Connect")
+        ? new Body([start(11)], "stay")
+        : Response.json({ code: "internal", message: "tty not assigned to process" }, { status: 500 }),
+    );
+    assert.match((await rejected(pipes.getTerminal({ pid: 11, cols: 90 }), context.sdk.SandboxError)).message, /tty not assigned/);
+  });
+
   test("detach lets the shell go on, close ends the one it started and leaves one it attached to", async (context) => {
     const { sandbox, calls } = await fakeSandbox(context, (call) =>
       isStart(call) || call.path.endsWith("/Connect") ? new Body([start(11)], "stay") : unary(),

@@ -85,13 +85,12 @@ export const time = suite("time", (test) => {
   });
 
   test("a command whose answer never begins is a request timeout, not a command timeout", async (context) => {
-    const { sandbox, calls } = await fakeSandbox(context, (call) => (call.path.endsWith(START) ? never() : unary()));
+    const { sandbox } = await fakeSandbox(context, (call) => (call.path.endsWith(START) ? never() : unary()));
     await rejected(
       sandbox.commands.run("x", { requestTimeoutMs: 50, timeoutMs: 10_000 }),
       context.sdk.RequestTimeoutError,
       "E5002",
     );
-    assert.isTrue(calls[0]?.signal.aborted, "the request was given up");
   });
 
   test("a command that runs too long is killed", async (context) => {

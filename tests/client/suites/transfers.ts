@@ -34,10 +34,13 @@ async function bytesOf(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> 
 }
 
 /** Collects progress, and checks that it begins at 0, rises and ends at the size. */
-function progress(): { onProgress: (progress: TransferProgress) => void; check(size: number, knowsTotal?: boolean): number[] } {
+function progress(): {
+  options: { onProgress: (progress: TransferProgress) => void };
+  check(size: number, knowsTotal?: boolean): number[];
+} {
   const told: TransferProgress[] = [];
   return {
-    onProgress: (step) => void told.push(step),
+    options: { onProgress: (step) => void told.push(step) },
     check(size, knowsTotal = true) {
       const values = told.map(({ loaded }) => loaded);
       assert.equal(values[0], 0, "it begins at 0");
@@ -295,17 +298,17 @@ export const transfers = suite("transfers", (test) => {
       for (const [name, source] of Object.entries(sources)) {
         const told = progress();
         await sandbox.files.makeDir(`in-${name}`);
-        const written = await sandbox.files.upload(source, `in-${name}/file`, told);
+        const written = await sandbox.files.upload(source, `in-${name}/file`, told.options);
         assert.deepInclude(written, { name: "file", path: `/home/user/in-${name}/file` }, name);
         told.check(bytes.length, name !== "stream");
         assert.equal(await digestInside(sandbox, `in-${name}/file`), expected, name);
         assert.lengthOf(await sandbox.files.list(`in-${name}`), 1, name);
       }
       const told = progress();
-      await sandbox.files.upload(new Blob([]), "empty", told);
+      await sandbox.files.upload(new Blob([]), "empty", told.options);
       told.check(0);
       assert.equal((await sandbox.files.getInfo("empty")).size, 0);
-      await sandbox.files.upload(new Blob([bytes]), "replaced", { ...told, atomic: true });
+      await sandbox.files.upload(new Blob([bytes]), "replaced", { ...told.options, atomic: true });
       assert.equal(await digestInside(sandbox, "replaced"), expected);
     });
   });
@@ -320,10 +323,10 @@ export const transfers = suite("transfers", (test) => {
     try {
       await withSandbox(context, async ({ files }) => {
         const told = progress();
-        await files.upload(new Blob([noise(2 * PART)]), "f", told);
+        await files.upload(new Blob([noise(2 * PART)]), "f", told.options);
         told.check(2 * PART);
         assert.equal(sent, 1);
-        const error = await rejected(files.upload(new Blob(["x"]), ".", told), context.sdk.InvalidArgumentError, "E0001");
+        const error = await rejected(files.upload(new Blob(["x"]), ".", told.options), context.sdk.InvalidArgumentError, "E0001");
         assert.equal(error.status, 400, "a refusal is as typed as one of a fetch");
       });
     } finally {
@@ -337,7 +340,7 @@ export const transfers = suite("transfers", (test) => {
       const { sandbox, stored, calls } = await storing(context, joins);
       for (const source of [new Blob([bytes]), streamOf(bytes)]) {
         const told = progress();
-        await sandbox.files.upload(source, "f", { ...told, requestTimeoutMs: 0 });
+        await sandbox.files.upload(source, "f", { ...told.options, requestTimeoutMs: 0 });
         const values = told.check(bytes.length, source instanceof Blob);
         if (joins) assert.deepEqual(values, [0, PART, 2 * PART, bytes.length]);
         assert.equal(await digest(Uint8Array.from(stored.get("f") ?? [])), await digest(bytes));
@@ -357,16 +360,48 @@ export const transfers = suite("transfers", (test) => {
     for (const write of [
       () => sandbox.files.write("f", failing()),
       () => sandbox.files.write("f", failing(), { gzip: true }),
-      () => sandbox.files.upload(failing(), "f", progress()),
+      () => sandbox.files.write([{ path: "f", data: failing() }], { atomic: true }),
+      () => sandbox.files.upload(failing(), "f"),
+      () => sandbox.files.upload(failing(), "f", progress().options),
     ]) {
-      let error: unknown = await write().catch((caught: unknown) => caught);
-      while (error instanceof Error && error !== mine) error = error.cause;
-      assert.equal(error, mine);
+      assert.equal(await write().catch((caught: unknown) => caught), mine);
     }
     const texts = new ReadableStream({ start: (controller) => controller.enqueue("text") });
-    await rejected(sandbox.files.upload(texts, "f", progress()), context.sdk.InvalidArgumentError, "E0001");
+    await rejected(sandbox.files.upload(texts, "f", progress().options), context.sdk.InvalidArgumentError, "E0001");
     const cut = await fakeSandbox(context, () => new Body([utf8("some")], "fail"));
     await rejected(cut.sandbox.files.download("f"), context.sdk.SandboxConnectionError, "E5001");
+  });
+
+  test("what cannot be sent is refused before any request, and a stream of anything but bytes on its way", async (context) => {
+    const { sandbox, calls } = await storing(context, true);
+    const { InvalidArgumentError } = context.sdk;
+    const locked = new ReadableStream<Uint8Array>();
+    locked.getReader();
+    const gone = new Uint8Array(8);
+    structuredClone(gone.buffer, { transfer: [gone.buffer] });
+    const shared = globalThis.SharedArrayBuffer && new Uint8Array(new SharedArrayBuffer(8));
+    const before = calls.length;
+    for (const [data, words] of [
+      [locked, /somebody else reads/],
+      [gone, /no memory/],
+      [gone.buffer, /no memory/],
+      [shared, /shared/],
+      [new Uint16Array(2), /must be/],
+    ] as const) {
+      if (data === undefined) continue;
+      for (const call of [
+        () => sandbox.files.write("f", data as Uint8Array),
+        () => sandbox.files.write([{ path: "f", data: data as Uint8Array }]),
+        () => sandbox.files.upload(data as Uint8Array, "f"),
+      ]) {
+        assert.match((await rejected(call(), InvalidArgumentError, "E0001")).message, words);
+      }
+    }
+    assert.match((await rejected(sandbox.commands.sendInput(1, gone), InvalidArgumentError, "E0001")).message, /detached/);
+    assert.lengthOf(calls, before);
+    const texts = () => new ReadableStream({ start: (controller) => controller.enqueue("text") });
+    await rejected(sandbox.files.write("f", texts()), InvalidArgumentError, "E0001");
+    await rejected(sandbox.files.write("f", texts(), { gzip: true }), InvalidArgumentError, "E0001");
   });
 
   test("aborting an upload rejects with the reason and leaves no part behind", async (context) => {
@@ -429,7 +464,7 @@ export const transfers = suite("transfers", (test) => {
         assert.deepEqual(await digest(Uint8Array.from(got)), await digest(bytes.slice(0, size)));
         told.check(size);
       };
-      await check(async (told) => new Uint8Array(await (await files.download("f", undefined, told)).arrayBuffer()));
+      await check(async (told) => new Uint8Array(await (await files.download("f", undefined, told.options)).arrayBuffer()));
       const intoStream = async (path: string, told: ReturnType<typeof progress>) => {
         const chunks: Uint8Array[] = [];
         let closed = false;
@@ -439,7 +474,7 @@ export const transfers = suite("transfers", (test) => {
             closed = true;
           },
         });
-        await files.download(path, target, told);
+        await files.download(path, target, told.options);
         assert.isTrue(closed);
         return concat(...chunks);
       };
@@ -450,7 +485,7 @@ export const transfers = suite("transfers", (test) => {
         const root = await navigator.storage.getDirectory();
         const handle = await root.getFileHandle("download", { create: true });
         await check(async (told) => {
-          await files.download("f", handle, told);
+          await files.download("f", handle, told.options);
           return new Uint8Array(await (await handle.getFile()).arrayBuffer());
         });
         await rejected(files.download("missing", handle), context.sdk.FileNotFoundError, "E4001");

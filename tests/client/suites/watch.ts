@@ -48,6 +48,16 @@ export const watch = suite("watch", (test) => {
     );
   });
 
+  test("what a watch takes goes with its request", async (context) => {
+    const flags = { recursive: 0x10, includeEntry: 0x18, allowNetworkMounts: 0x20 };
+    for (const [name, tag] of Object.entries(flags)) {
+      const { sandbox, calls } = await fakeSandbox(context, () => new Body([watchStart()], "stay"));
+      await (await sandbox.files.watch("/d", { [name]: true })).cancel();
+      // The path, and behind it the one flag.
+      assert.deepEqual([...(calls[0]?.body ?? [])].slice(5), [0x0a, 2, 0x2f, 0x64, tag, 1], name);
+    }
+  });
+
   test("a refusal rejects the call itself", async (context) => {
     const { sandbox } = await fakeSandbox(context, (call) =>
       call.path.endsWith("/WatchDir") ? new Body([failure("not_found", "path not found")]) : undefined,

@@ -59,13 +59,13 @@ export async function running({ commands }: Sandbox): Promise<void> {
   const handle = await commands.run(["x", "y"], { background: true });
   same<typeof handle, CommandHandle>(true);
   const bytes = await commands.start("x", { output: "bytes" });
-  same<typeof bytes, CommandHandle<Uint8Array>>(true);
+  same<typeof bytes, CommandHandle<Uint8Array<ArrayBuffer>>>(true);
   const text = await commands.start("x");
   same<typeof text, CommandHandle>(true);
   const stream = commands.stream("x");
   same<typeof stream, ChunkStream<ProcessChunk>>(true);
   const byteStream = commands.stream("x", { output: "bytes" });
-  same<typeof byteStream, ChunkStream<ProcessChunk<Uint8Array>>>(true);
+  same<typeof byteStream, ChunkStream<ProcessChunk<Uint8Array<ArrayBuffer>>>>(true);
   for await (const chunk of stream) {
     if (chunk.type === "exit") same<typeof chunk.exitCode, number>(true);
     else same<typeof chunk.data, string>(true);
@@ -100,7 +100,7 @@ export async function calculating(sandbox: Sandbox): Promise<void> {
     if (chart?.type === "bar") same<(typeof chart.elements)[number]["group"], string>(true);
     else if (chart?.type === "superchart") same<(typeof chart.elements)[number], Chart>(true);
     else if (chart?.type === "line") same<typeof chart.xScale, ChartScale>(true);
-    same<ReturnType<typeof rest.bytes>, Uint8Array | undefined>(true);
+    same<ReturnType<typeof rest.bytes>, Uint8Array<ArrayBuffer> | undefined>(true);
   }
   same<ReturnType<typeof sandbox.code.restartContext>, Promise<CodeContext>>(true);
   same<ReturnType<typeof sandbox.code.removeContext>, Promise<boolean>>(true);
@@ -117,11 +117,11 @@ export async function reading({ files }: Sandbox): Promise<void> {
   const encoded = await files.read("a", { format: "text", encoding: "latin1" });
   same<typeof encoded, string>(true);
   const bytes = await files.read("a", { format: "bytes" });
-  same<typeof bytes, Uint8Array>(true);
+  same<typeof bytes, Uint8Array<ArrayBuffer>>(true);
   const blob = await files.read("a", { format: "blob" });
   same<typeof blob, Blob>(true);
   const stream = await files.read("a", { format: "stream" });
-  same<typeof stream, ReadableStream<Uint8Array>>(true);
+  same<typeof stream, ReadableStream<Uint8Array<ArrayBuffer>>>(true);
   const watch = await files.watch("a", { recursive: true });
   same<typeof watch, ChunkStream<WatchEvent>>(true);
   // A consumer with `exactOptionalPropertyTypes` may pass undefined for what it does not want to set.
@@ -133,7 +133,7 @@ export async function reading({ files }: Sandbox): Promise<void> {
 export async function typing(sandbox: Sandbox): Promise<void> {
   const session = await sandbox.getTerminal({ cols: 80 });
   const chunk = await session.receive(1);
-  same<typeof chunk, Uint8Array | undefined>(true);
+  same<typeof chunk, Uint8Array<ArrayBuffer> | undefined>(true);
   const end = await session.closed;
   if (end.reason === "lost") same<typeof end.error, SandboxError | undefined>(true);
   // @ts-expect-error There is no such reason.

@@ -10,3 +10,9 @@ export async function refused({ files, commands }: Sandbox): Promise<void> {
   const texts: ReadableStream<string> = await files.read("a", { format: "stream" });
   void texts;
 }
+
+export async function accepted({ files, runCode }: Sandbox): Promise<Blob[]> {
+  // What comes back is the caller's own memory, which a blob takes.
+  const { results } = await runCode("1");
+  return [new Blob([await files.readBytes("a")]), new Blob([results[0]?.bytes("png") ?? ""])];
+}

@@ -1,0 +1,188 @@
+// Which options each method takes, by name. Any other is refused before anything is sent: it is misspelt, or belongs to another call.
+import { makeError } from "./errors.js";
+
+const CALL = "signal requestTimeoutMs ";
+const PROCESS = "cwd user envs timeoutMs stdin input output ";
+const TERMINAL = "cols rows shell cwd user envs timeoutMs ";
+const FILE_URL = "=user expiresInMs";
+const SIZE = "=cols rows";
+
+/** Of everything that begins with a connection. */
+export const CONNECTION =
+  "provider apiKey apiUrl sandboxUrl domain apiHeaders validateApiKey check logger fetch proxy relay debug webSocket accessKeyId accessKeySecret ";
+
+/** Of `Sandbox.create`. */
+export const CREATION = `${CONNECTION}template timeoutMs metadata envs secure allowInternetAccess network iam lifecycle volumeMounts mcp cpu memory disk gpu`;
+
+/** Of what `Sandbox.attach` is given. */
+export const HANDOFF = "=sandboxId sandboxUrl domain provider envdAccessToken trafficAccessToken envdVersion template";
+
+/** Of a `ServerClient`. */
+export const SERVER = "=token headers ptyUrl timeoutMs fetch webSocket logger";
+
+const PROFILE = "=name like domain apiUrl keyHeader routingPrefix trafficTokenHeader placeholderPrefix codec signedUrls";
+
+/**
+ * Where a method's options stand among its arguments, and their names on top of those that every call takes; behind an equals sign the
+ * names alone.
+ */
+export const METHODS = {
+  Code: {
+    run: [1, "language context contextId envs timeoutMs capture onStdout onStderr onResult onError"],
+    createContext: [0, "language cwd"],
+    listContexts: [0],
+    restartContext: [1],
+    removeContext: [1],
+  },
+  Commands: {
+    run: [1, `${PROCESS}background check capture onStdout onStderr`],
+    stream: [1, PROCESS],
+    start: [1, PROCESS],
+    connect: [1, "output"],
+    list: [0],
+    kill: [1],
+    sendSignal: [2],
+    sendInput: [2],
+    closeStdin: [1],
+  },
+  ProcessStream: { wait: [0, "check onStdout onStderr"], kill: [0], sendInput: [1], closeStdin: [0] },
+  Files: {
+    read: [1, "user format encoding start end"],
+    readBytes: [1, "user start end"],
+    upload: [2, "user atomic gzip metadata onProgress"],
+    download: [2, "user onProgress"],
+    list: [1, "user depth"],
+    exists: [1, "user"],
+    getInfo: [1, "user"],
+    makeDir: [1, "user"],
+    move: [2, "user"],
+    remove: [1, "user"],
+    watch: [1, "user recursive includeEntry allowNetworkMounts"],
+    downloadUrl: [1, FILE_URL],
+    uploadUrl: [1, FILE_URL],
+  },
+  Network: {},
+  Pty: { create: [0, TERMINAL], connect: [1], kill: [1], sendInput: [2], resize: [1, SIZE, 2] },
+  PtyHandle: { resize: [0, SIZE, 1] },
+  Sandbox: {
+    getTerminal: [0, `${TERMINAL}pid gapMarker transport server sessionId`],
+    serverAt: [0, "=port ptyPort token headers timeoutMs"],
+    startServer: [0, "port ptyPort commands policy token headers envs command wait timeoutMs"],
+    listCommands: [0, "serverPort"],
+    run: [2, "serverPort"],
+  },
+  TerminalSession: {},
+};
+
+/** Methods that give their answer at once, and throw. */
+const AT_ONCE = [
+  "stream",
+  "outputStream",
+  "getHost",
+  "getUrl",
+  "getAccessHeaders",
+  "downloadUrl",
+  "uploadUrl",
+  "handoff",
+  "serverAt",
+  "listSnapshots",
+];
+
+/** Names in other SDKs that are not near to those here. */
+const ELSEWHERE = { environment: "envs", cmdtimeout: "timeoutMs" };
+
+/** How many letters must be changed to make one word of another. */
+function distance(one, other) {
+  let row = Array.from({ length: other.length + 1 }, (_, at) => at);
+  for (let at = 1; at <= one.length; at++) {
+    const next = [at];
+    for (let to = 1; to <= other.length; to++) {
+      next[to] = Math.min(next[to - 1] + 1, row[to] + 1, row[to - 1] + Number(one[at - 1] !== other[to - 1]));
+    }
+    row = next;
+  }
+  return row[other.length];
+}
+
+/** The name that was meant, if one is near. */
+function nearest(key, names) {
+  const plain = (name) => name.replaceAll("_", "").toLowerCase();
+  const given = plain(key);
+  const far = (name) => (ELSEWHERE[given] === name ? 0 : distance(given, plain(name)));
+  const [best] = [...names].sort((one, other) => far(one) - far(other));
+  return best !== undefined && far(best) <= (given.length < 5 ? 1 : 2) ? best : undefined;
+}
+
+/** Throws for a name that is none of these; `of` says what has them. A value that is undefined is none. */
+export function onlyNames(object, names, of) {
+  for (const key in object) {
+    if (names.includes(key) || object[key] === undefined) continue;
+    const meant = nearest(key, names);
+    const known = meant === undefined ? `It takes ${names.join(", ")}.` : `Did you mean ${meant}?`;
+    throw makeError(
+      "InvalidArgumentError",
+      of ? `${of} has no ${key}. ${known}` : `There is no option ${key} here. ${known}`,
+      "",
+      {},
+    );
+  }
+}
+
+const lists = new Map();
+
+/** Throws for an option that is none of these. What is no object is refused elsewhere, in words of its own. */
+export function checkOptions(options, names = "") {
+  if (typeof options !== "object" || options === null || Array.isArray(options)) return;
+  const list = listOf(names);
+  onlyNames(options, list);
+  if (list.includes("provider") && typeof options.provider === "object") onlyNames(options.provider, listOf(PROFILE), "provider");
+}
+
+function listOf(names) {
+  const known = lists.get(names);
+  if (known) return known;
+  const list = (names.startsWith("=") ? names.slice(1) : CALL + names).trim().split(" ");
+  lists.set(names, list);
+  return list;
+}
+
+/**
+ * Lets a class's methods refuse options that they do not have, and everything of it an object that it has not made: a method that was taken
+ * off its object, or an object made with `new`.
+ */
+export function guardClass({ prototype }, name, isMade = () => true) {
+  const methods = METHODS[name];
+  for (const [key, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
+    const { value, get } = descriptor;
+    if (key === "constructor" || key === "free" || key === "toJSON" || key.startsWith("__") || !(get ?? value)) continue;
+    const [at, names, next] = methods[key] ?? [];
+    const wrong = (self, args) => {
+      try {
+        if (!isMade(self)) return unmade(name, key);
+        if (at !== undefined) checkOptions(args[at], names);
+        if (next !== undefined) checkOptions(args[next]);
+      } catch (error) {
+        return { error };
+      }
+      return undefined;
+    };
+    const guarded = (run, isAtOnce) =>
+      function (...args) {
+        const refused = wrong(this, args);
+        if (!refused) return run.apply(this, args);
+        if (isAtOnce) throw refused.error;
+        return Promise.reject(refused.error);
+      };
+    if (get) descriptor.get = guarded(get, true);
+    else descriptor.value = guarded(value, AT_ONCE.includes(key));
+    Object.defineProperty(prototype, key, descriptor);
+  }
+}
+
+function unmade(name, key) {
+  const made =
+    name === "Sandbox"
+      ? "Sandboxes are made by Sandbox.create, Sandbox.connect and Sandbox.attach, not by new."
+      : `Take it from a sandbox, and leave it on its object: not const { ${key} } = …, and no new ${name}().`;
+  return { error: makeError("InvalidArgumentError", `${key} was called without its ${name}.`, made, {}) };
+}

@@ -137,7 +137,7 @@ print("gone", file=sys.stderr)`;
   cell("a working directory that is not there is told, and one that is, is used", async (sandbox, context) => {
     await rejected(sandbox.code.createContext({ cwd: "/no/such" }), context.sdk.FileNotFoundError, "E4001");
     const made = await sandbox.code.createContext({ cwd: "/tmp" });
-    assert.equal((await sandbox.runCode("import os; os.getcwd()", { context: made })).text, "'/tmp'");
+    assert.equal((await sandbox.runCode("import os; os.getcwd()", { context: made })).text, "/tmp");
     await sandbox.code.removeContext(made);
   });
 

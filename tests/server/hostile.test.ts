@@ -4,7 +4,6 @@ import type { AddressInfo } from "node:net";
 import {
   ExecutionError,
   InvalidArgumentError,
-  PayloadTooLargeError,
   type PtyConnection,
   RequestTimeoutError,
   SandboxConnectionError,
@@ -127,7 +126,7 @@ describe("a server of terminals that talks nonsense", () => {
       },
       async (client) => {
         const terminal: PtyConnection = await client.pty.connect("s");
-        expect(await terminal.closed).toBeInstanceOf(PayloadTooLargeError);
+        expect(await terminal.closed).toBeInstanceOf(SandboxConnectionError);
       },
     ));
 

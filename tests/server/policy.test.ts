@@ -168,15 +168,17 @@ test("rules of paths, limits and rates", async () => {
     errorCode: "",
   });
 
-  const slow = client.commands.run("slow", { seconds: 2 });
-  await rejected(
-    (async () => {
-      for (;;) await client.commands.run("quiet");
-    })(),
-    RateLimitedError,
-    { code: "E9005", errorCode: "concurrency_limited", retryAfter: 1 },
-  );
-  expect(await slow).toBe("done");
+  // Whichever of two comes second is refused; a machine so slow that they do not meet gets another try.
+  const outcomes: PromiseSettledResult<unknown>[] = [];
+  while (!outcomes.some(({ status }) => status === "rejected")) {
+    const both = [0, 1].map(() => client.commands.run("slow", { seconds: 2 }));
+    outcomes.splice(0, 2, ...(await Promise.allSettled(both)));
+  }
+  const refused = outcomes.map(async (outcome) => {
+    if (outcome.status === "rejected") throw outcome.reason;
+    expect(outcome.value).toBe("done");
+  });
+  await rejected(Promise.all(refused), RateLimitedError, { code: "E9005", errorCode: "concurrency_limited", retryAfter: 1 });
 
   await rejected(client.files.list(join(base, "secret")), FilePolicyDeniedError, { errorCode: "path_denied" });
   for (let call = 0; call < 2; call += 1) await client.files.list(base);

@@ -190,7 +190,7 @@ test("output that nobody reads is bounded", async () => {
   await withTerminal(async (terminal, sessionId) => {
     await terminal.send("yes | head -c 60000000\n");
     const end = await terminal.closed;
-    expect(end).toBeInstanceOf(PayloadTooLargeError);
+    expect(end).toBeInstanceOf(SandboxConnectionError);
     await client.pty.delete(sessionId);
   });
 });

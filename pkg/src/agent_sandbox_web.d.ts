@@ -42,7 +42,6 @@ export function makeError(className: string, message: string, suggestion: string
 /** Names of options; see `src/js/options.js`. */
 export const CONNECTION: string;
 export const CREATION: string;
-export const HANDOFF: string;
 /** Throws for an option that is none of these or of those of every call. */
 export function checkOptions(options: unknown, names?: string): void;
 /** Lets a class's methods refuse options that they do not have, and what is not theirs. */

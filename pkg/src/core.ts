@@ -14,7 +14,6 @@ import {
   checkOptions,
   Files,
   guardClass,
-  HANDOFF,
   leadTo,
   Network,
   Paginator,
@@ -89,15 +88,16 @@ const fixed =
     (Sandbox as unknown as { __static(member: number, args: unknown[]): unknown }).__static(member, args);
 
 /** What makes sandboxes, in the order of their numbers: the names of the first two arguments' options, where they are objects. */
-const MAKERS: [name: string, first: string, second: string][] = [
+const MAKERS: [name: string, first: string | undefined, second: string][] = [
   ["create", CREATION, CREATION],
-  ["connect", "", `${CONNECTION}timeoutMs`],
-  ["attach", HANDOFF, CONNECTION],
+  ["connect", undefined, `${CONNECTION}timeoutMs`],
+  // A server may put fields of its own beside a handoff's.
+  ["attach", undefined, CONNECTION],
 ];
 
 for (const [member, [name, first, second]] of MAKERS.entries()) {
   define(name, async (...args) => {
-    checkOptions(args[0], first);
+    if (first !== undefined) checkOptions(args[0], first);
     checkOptions(args[1], second);
     return loaded(() => fixed(member)(...args));
   });
@@ -244,5 +244,6 @@ for (const [{ prototype }, name, show] of SHOWN) {
 }
 
 function define(name: string | symbol, value: Method, on: object = Sandbox): void {
+  if (typeof name === "string" && !value.name) Object.defineProperty(value, "name", { value: name });
   Object.defineProperty(on, name, { value, writable: true, configurable: true, enumerable: false });
 }

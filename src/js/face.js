@@ -3,5 +3,5 @@ export * from "../server/js/client.js";
 export * from "./errors.js";
 export { bindFiles } from "./files.js";
 export { bindMembers } from "./members.js";
-export { CONNECTION, CREATION, checkOptions, guardClass, HANDOFF } from "./options.js";
+export { CONNECTION, CREATION, checkOptions, guardClass } from "./options.js";
 export { setProxyFetch } from "./runtime.js";

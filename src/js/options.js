@@ -14,9 +14,6 @@ export const CONNECTION =
 /** Of `Sandbox.create`. */
 export const CREATION = `${CONNECTION}template timeoutMs metadata envs secure allowInternetAccess network iam lifecycle volumeMounts mcp cpu memory disk gpu`;
 
-/** Of what `Sandbox.attach` is given. */
-export const HANDOFF = "=sandboxId sandboxUrl domain provider envdAccessToken trafficAccessToken envdVersion template";
-
 /** Of a `ServerClient`. */
 export const SERVER = "=token headers ptyUrl timeoutMs fetch webSocket logger";
 
@@ -116,7 +113,8 @@ function nearest(key, names) {
 /** Throws for a name that is none of these; `of` says what has them. A value that is undefined is none. */
 export function onlyNames(object, names, of) {
   for (const key in object) {
-    if (names.includes(key) || object[key] === undefined) continue;
+    // What a page's old libraries have given to every object is nobody's option.
+    if (names.includes(key) || object[key] === undefined || (key in Object.prototype && !Object.hasOwn(object, key))) continue;
     const meant = nearest(key, names);
     const known = meant === undefined ? `It takes ${names.join(", ")}.` : `Did you mean ${meant}?`;
     throw makeError(
@@ -174,7 +172,10 @@ export function guardClass({ prototype }, name, isMade = () => true) {
         return Promise.reject(refused.error);
       };
     if (get) descriptor.get = guarded(get, true);
-    else descriptor.value = guarded(value, AT_ONCE.includes(key));
+    else {
+      descriptor.value = guarded(value, AT_ONCE.includes(key));
+      for (const of of ["name", "length"]) Object.defineProperty(descriptor.value, of, { value: value[of] });
+    }
     Object.defineProperty(prototype, key, descriptor);
   }
 }

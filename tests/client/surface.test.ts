@@ -76,8 +76,10 @@ const SHARED_CODES = ["CommandArgumentError", "CommandExecutionError", "FilePoli
 
 function check(of: string, target: object, member: Member): void {
   expect(member.key in target, `${of} has ${member.name}`).toBe(true);
-  if (member.isMethod)
-    expect(typeof (target as Record<string | symbol, unknown>)[member.key], `${of}.${member.name}`).toBe("function");
+  if (!member.isMethod) return;
+  const method = (target as Record<string | symbol, unknown>)[member.key] as { name: string };
+  expect(typeof method, `${of}.${member.name}`).toBe("function");
+  if (typeof member.key === "string") expect(method.name, `${of}.${member.name} has a name`).not.toBe("");
 }
 
 /** Some members are set with the first object of a class. */

@@ -346,6 +346,7 @@ describe("what may be made", () => {
       [{ templateID: "gpu-large" }, /this template/],
       [{ timeout: 61 }, /60000 ms/],
       [{ secure: false }, /secure/],
+      [{ secure: null }, /secure/],
       [{ metadata: { "agent-sandbox-owner": "bob" } }, /relay's own/],
       [{ iam: { tokens: {} } }, /no place for iam/],
       [{ volumeMounts: [] }, /no place for volumeMounts/],

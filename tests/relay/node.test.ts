@@ -1,5 +1,6 @@
 /** A relay in Node in front of a real platform: streams both ways, private ports, quotas, and sandboxes that end. */
 import { createServer } from "node:http";
+import { connect } from "node:net";
 import { QuotaExceededError, Sandbox } from "agent-sandbox-web";
 import { createRelay } from "agent-sandbox-web/relay";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
@@ -51,6 +52,25 @@ test("uploads and downloads stream, output comes as it is written, and leaving e
   }
   await expect.poll(async () => (await sandbox.commands.list()).some(({ command }) => command.includes("sleep 600"))).toBe(false);
   expect(routes).toContain("POST /s/:id/:port");
+});
+
+test("what the web has no request for is refused, and the server lives", async () => {
+  const { hostname, port } = new URL(relay);
+  for (const [line, host] of [
+    ["TRACE /x", "a"],
+    ["GET /api/sandbox/x", "a:99999"],
+    ["GET /api/sandbox/x", "[::"],
+  ]) {
+    const socket = connect(Number(port), hostname);
+    socket.write(`${line} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    expect(String(Buffer.concat(await socket.toArray()))).toMatch(/^HTTP\/1\.1 400 /);
+  }
+});
+
+test("a snapshot without a name is made", async () => {
+  await using sandbox = await Sandbox.create("base", of("dora"));
+  const { snapshotId } = await sandbox.createSnapshot();
+  expect(snapshotId).toBeTruthy();
 });
 
 test("cells of a private interpreter run through the relay", async () => {

@@ -66,9 +66,14 @@ export function streamed(request: Request, limit: number | undefined): Streamed 
 
 /** The JSON object of a call about sandboxes; an empty body is an empty one. */
 export async function object(request: Request): Promise<Record<string, unknown>> {
+  return (await sentObject(request)) ?? {};
+}
+
+/** The same, and undefined where nothing was sent. */
+export async function sentObject(request: Request): Promise<Record<string, unknown> | undefined> {
   const bytes = await whole(request, CALL_LIMIT);
   const text = bytes === undefined ? "" : new TextDecoder().decode(bytes);
-  if (text.trim() === "") return {};
+  if (text.trim() === "") return undefined;
   try {
     const value: unknown = JSON.parse(text);
     if (isObject(value)) return value;

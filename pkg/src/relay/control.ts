@@ -1,5 +1,5 @@
 // Calls about sandboxes on behalf of a signed-in user: passed on with the key, under the policy, and never about another owner's sandbox.
-import { isObject, object } from "./bodies.js";
+import { isObject, object, sentObject } from "./bodies.js";
 import type { Call } from "./calls.js";
 import { Quota } from "./limits.js";
 import type { Provider } from "./provider.js";
@@ -88,9 +88,9 @@ export class Control {
       case "session":
         return await this.#session(asked);
       default: {
-        const body = call.fields && plain(await object(request), policy, call.fields);
-        // A body that nobody sent is not sent: one of the platforms wants none.
-        const answered = await pass(body && Object.keys(body).length > 0 ? body : undefined);
+        // A body that nobody sent is not sent: one of the platforms wants none, and another wants an empty object.
+        const sent = call.fields && (await sentObject(request));
+        const answered = await pass(sent && plain(sent, policy, call.fields ?? []));
         if (call.right === "kill") this.#owners.delete(id);
         return await this.#shown(answered);
       }

@@ -20,8 +20,16 @@ export function createRelay(options: RelayOptions): Relay {
   };
 }
 
-/** A request as the web's. Its URL is where it came to, and nothing that its path could say besides. */
-function webRequest(request: IncomingMessage, signal: AbortSignal): Request {
+/** A request as the web's. Its URL is where it came to, and nothing that its path could say besides. It is refused where the web has none like it. */
+function webRequest(request: IncomingMessage, signal: AbortSignal): Request | Response {
+  try {
+    return converted(request, signal);
+  } catch {
+    return new Refusal(400, "bad_request", "The request's method or host is none that can be passed on.").response();
+  }
+}
+
+function converted(request: IncomingMessage, signal: AbortSignal): Request {
   const headers = new Headers();
   for (let at = 0; at < request.rawHeaders.length; at += 2) {
     headers.append(request.rawHeaders[at] ?? "", request.rawHeaders[at + 1] ?? "");
@@ -43,7 +51,8 @@ async function listen(core: Core, incoming: IncomingMessage, outgoing: ServerRes
   outgoing.once("close", () => {
     if (!outgoing.writableFinished) gone.abort();
   });
-  const answer = (await core.fetch(webRequest(incoming, gone.signal))) as Response;
+  const request = webRequest(incoming, gone.signal);
+  const answer = request instanceof Response ? request : ((await core.fetch(request)) as Response);
   if (outgoing.destroyed) return void answer.body?.cancel().catch(() => undefined);
   outgoing.writeHead(answer.status, Object.fromEntries(answer.headers));
   if (answer.body === null) return void outgoing.end();
@@ -55,7 +64,8 @@ async function listen(core: Core, incoming: IncomingMessage, outgoing: ServerRes
 
 async function upgrade(core: Core, incoming: IncomingMessage, socket: Duplex, head: Uint8Array): Promise<void> {
   socket.on("error", () => socket.destroy());
-  const upstream = await core.upstream(webRequest(incoming, new AbortController().signal));
+  const request = webRequest(incoming, new AbortController().signal);
+  const upstream = request instanceof Response ? request : await core.upstream(request);
   if (upstream instanceof Response) return await refuse(socket, upstream);
   if (socket.destroyed) return;
   join(incoming, socket, head, upstream);

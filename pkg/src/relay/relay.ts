@@ -152,7 +152,9 @@ export class Core {
       const refusal = error instanceof Refusal ? error : new Refusal(500, "internal", "The relay failed: see its log.");
       reason = refusal.reason;
       answer = refusal.response();
-      if (!(error instanceof Refusal)) this.#options.onError?.(error);
+      try {
+        if (!(error instanceof Refusal)) this.#options.onError?.(error);
+      } catch {}
     }
     for (const [name, value] of Object.entries(answer === undefined ? {} : cors())) answer?.headers.set(name, value);
     try {

@@ -57,7 +57,7 @@ export async function creation(
   const allowed = typeof templates === "function" ? await templates(templateID, identity) : templates.includes(templateID);
   if (allowed !== true) throw refused("The relay's policy does not let this user create sandboxes from this template.");
   checkTimeout(timeout ?? 0, policy);
-  if (secure === false) throw refused("The relay makes no sandbox with secure: false.");
+  if (secure !== undefined && secure !== true) throw refused("The relay makes secure sandboxes alone: secure must be true.");
   if (network !== undefined) checkNetwork(network, policy, [...INGRESS, ...EGRESS]);
   if (!isObject(metadata) || Object.values(metadata).some((value) => typeof value !== "string")) {
     throw new Refusal(400, "bad_request", "metadata must be an object of strings.");

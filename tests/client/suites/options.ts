@@ -61,7 +61,6 @@ export const options = suite("options", (test) => {
       () => Sandbox.fork("i1", options),
       () => Sandbox.list(options).nextItems(),
       () => Sandbox.listSnapshots(options).toArray(),
-      () => Sandbox.attach(any({ sandboxId: "i1", foo: 1 })),
       () => Sandbox.create({ ...watched().options, provider: any({ name: "mine", foo: 1 }) }),
     ]) {
       const error = await rejected(call(), InvalidArgumentError, "E0001");

@@ -18,7 +18,10 @@ beforeAll(async () => {
     ...{ apiKey, apiUrl, sandboxUrl },
     // Everything through the relay, as where pages reach nothing else.
     direct: false,
-    authorize: (request) => ({ owner: request.headers.get("x-user") ?? "nobody" }),
+    authorize: (request) => {
+      const owner = request.headers.get("x-user") ?? "nobody";
+      return owner === "dora" ? { owner, rights: ["create", "getInfo", "kill", "createSnapshot"] } : { owner };
+    },
     policy: { templates: ["base", "code-interpreter-v1"], maxSandboxes: 2 },
     logger: ({ method, route }) => routes.push(`${method} ${route}`),
   });

@@ -1,15 +1,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { descendants, isAlive } from "./processes.ts";
 
 test("a process's grandchildren are found, and seen to end", async () => {
   const shell = spawn("sh", ["-c", "sh -c 'echo ready; exec sleep 600' & wait"], { stdio: ["ignore", "pipe", "ignore"] });
   await once(shell.stdout, "data");
-  const found = descendants(process.pid).filter(({ command }) => command === "sleep 600" || command.startsWith("sh -c"));
-  expect(found.map(isAlive)).toEqual(found.map(() => true));
-  const sleeper = found.find(({ command }) => command === "sleep 600");
-  if (sleeper === undefined) throw new Error("the grandchild was not found");
+  // "ready" comes before the inner shell becomes the sleeper.
+  const sleeper = await vi.waitUntil(() => descendants(process.pid).find(({ command }) => command === "sleep 600"));
+  expect(isAlive(sleeper)).toBe(true);
+  expect(descendants(process.pid).some(({ pid }) => pid === shell.pid)).toBe(true);
   process.kill(sleeper.pid, "SIGKILL");
   await once(shell, "exit");
   await expect.poll(() => isAlive(sleeper)).toBe(false);

@@ -40,7 +40,7 @@ impl Project {
         self.target().join("debug/agent-sandbox-local")
     }
 
-    /// Where the Python environments with other vendors' SDKs are.
+    /// Where the Python environments with other vendors' SDKs and the SandboxServer are.
     pub fn peers(&self) -> PathBuf {
         self.target().join("peers")
     }

@@ -18,7 +18,7 @@ pub enum Needs {
     Build,
     /// To run the platform too: its walls and its network.
     Platform,
-    /// To run the tests and benchmarks too: a browser, other vendors' SDKs, and runtimes.
+    /// To run the tests and benchmarks too: a browser, the SandboxServer, other vendors' SDKs, and runtimes.
     Tests,
     /// To run the whole matrix too: more browsers, and bundlers.
     Matrix,
@@ -145,29 +145,37 @@ fn python_makes_environments() -> bool {
     Path::new(python).exists() && output(std::process::Command::new(python).args(["-c", "import venv, ensurepip"])).is_ok()
 }
 
-/// One virtual environment for each `tests/peers/python/NAME.requirements.txt`: some of the SDKs cannot share one.
+/// Where the tests say which Python packages they need.
+const PYTHON_REQUIREMENTS: [&str; 2] = ["tests/peers/python", "tests/server/support"];
+
+/// One virtual environment for each `NAME.requirements.txt`: some of the SDKs cannot share one. Made before any test runs, because
+/// two that ran side by side would make it twice, each in the other's way.
 fn python_environments(project: &Project) -> Result<()> {
-    let Ok(files) = std::fs::read_dir(project.path("tests/peers/python")) else { return Ok(()) };
-    for file in files {
-        let requirements = file?.path();
-        let Some(name) =
-            requirements.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".requirements.txt"))
-        else {
-            continue;
-        };
-        let environment = project.peers().join(name);
-        install_once(&requirements, &environment.join("installed.txt"), &format!("install the Python SDK of {name}"), || {
-            run_quietly(project.command("/usr/bin/python3").args(["-m", "venv", "--clear"]).arg(&environment))?;
-            let pip = environment.join("bin/pip");
-            run_quietly(
-                project
-                    .command(&pip.to_string_lossy())
-                    .args(["install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:", "--requirement"])
-                    .arg(&requirements),
-            )
-        })?;
+    for folder in PYTHON_REQUIREMENTS {
+        let Ok(files) = std::fs::read_dir(project.path(folder)) else { continue };
+        for file in files {
+            let requirements = file?.path();
+            let name = requirements.file_name().and_then(|name| name.to_str());
+            if let Some(name) = name.and_then(|name| name.strip_suffix(".requirements.txt")) {
+                python_environment(project, name, &requirements)?;
+            }
+        }
     }
     Ok(())
+}
+
+fn python_environment(project: &Project, name: &str, requirements: &Path) -> Result<()> {
+    let environment = project.peers().join(name);
+    install_once(requirements, &environment.join("installed.txt"), &format!("install the Python packages of {name}"), || {
+        run_quietly(project.command("/usr/bin/python3").args(["-m", "venv", "--clear"]).arg(&environment))?;
+        let pip = environment.join("bin/pip");
+        run_quietly(
+            project
+                .command(&pip.to_string_lossy())
+                .args(["install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:", "--requirement"])
+                .arg(requirements),
+        )
+    })
 }
 
 /// Installs what a file lists, and keeps a copy of the file as the mark of what is installed.

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { chromiumBinary } from "../../support/browser.ts";
-import { pythonPrograms } from "./python.ts";
+import { pythonProgramsWithPlaywright } from "./python.ts";
 import type { ServerOptions } from "./server.ts";
 
 /** Asks Playwright where it looks for its browser. */
@@ -19,7 +19,7 @@ with sync_playwright() as playwright:
 
 /** How a server with a browser is started, and the function that cleans up behind it. Names below .test lead to this machine. */
 export function withBrowser(): { options: ServerOptions; remove: () => void } {
-  const programs = pythonPrograms("browser");
+  const programs = pythonProgramsWithPlaywright();
   const browsers = mkdtempSync(join(tmpdir(), "playwright-browsers-"));
   const env = { PLAYWRIGHT_BROWSERS_PATH: browsers, PLAYWRIGHT_SKIP_VALIDATE_HOST_REQUIREMENTS: "1" };
   const said = execFileSync(join(programs, "python"), ["-c", WHERE], { env: { ...process.env, ...env }, encoding: "utf8" });

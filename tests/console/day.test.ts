@@ -121,7 +121,9 @@ describe("a newcomer's day", { timeout: 180_000 }, () => {
 
   test("the work is committed and pushed", async () => {
     await page.terminal(1);
-    await enter("git add -A && git -c user.name=me -c user.email=me@example.org commit -qm 'Sum the rain' && git push -q && git status -sb");
+    await enter(
+      "git add -A && git -c user.name=me -c user.email=me@example.org commit -qm 'Sum the rain' && git push -q && git status -sb",
+    );
     await page.terminalHas("## main...origin/main\n");
     const log = await sandbox.commands.run(["git", "--git-dir=/tmp/git/project.git", "log", "--format=%s", "main"]);
     expect(log.stdout).toBe("Sum the rain\nbegin\n");
@@ -144,7 +146,10 @@ describe("a newcomer's day", { timeout: 180_000 }, () => {
     execFileSync("tar", ["-xzf", "project.tar.gz"], { cwd: downloads });
     const names = ["README.md", "rain.py", "rain.png", "data/rain.csv"];
     const sums = await sandbox.commands.run(["sha256sum", ...names], { cwd: "project" });
-    const mine = (path: string) => createHash("sha256").update(readFileSync(join(downloads, path))).digest("hex");
+    const mine = (path: string) =>
+      createHash("sha256")
+        .update(readFileSync(join(downloads, path)))
+        .digest("hex");
     expect(names.map((name) => `${mine(`project/${name}`)}  ${name}\n`).join("")).toBe(sums.stdout);
     expect(mine("rain.png")).toBe(mine("project/rain.png"));
   });

@@ -161,7 +161,7 @@ export class SandboxChart extends LitElement {
   private get box(): PlotBox {
     const { chart, width } = this;
     return {
-      width,
+      width: width.value,
       height: HEIGHT,
       left: chart?.yLabel ? 70 : 54,
       right: 8,

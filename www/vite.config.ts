@@ -1,3 +1,7 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { brotliCompress, gzip } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
 
 // `npm run dev` serves the page itself and hands everything else to a platform, which then sees a call of its own console.
@@ -13,8 +17,28 @@ export const onlyWoff2: Plugin = {
   },
 };
 
+/** The least size in bytes for which a compressed form saves more than its own header costs. */
+const WORTH_COMPRESSING = 1024;
+
+/** Lays compressed forms beside the files, as the platform serves them: fonts are compressed already. */
+const compressed: Plugin = {
+  name: "compressed",
+  async writeBundle({ dir = "" }, bundle) {
+    const forms = [
+      ["br", promisify(brotliCompress)],
+      ["gz", promisify(gzip)],
+    ] as const;
+    for (const name of Object.keys(bundle).filter((name) => /\.(?:js|css|wasm)$/.test(name))) {
+      const file = join(dir, name);
+      const content = await readFile(file);
+      if (content.length < WORTH_COMPRESSING) continue;
+      await Promise.all(forms.map(async ([ending, compress]) => writeFile(`${file}.${ending}`, await compress(content))));
+    }
+  },
+};
+
 export default defineConfig({
-  plugins: [onlyWoff2],
+  plugins: [onlyWoff2, compressed],
   // The platform decides under which path it serves the console.
   base: "./",
   server: { proxy: { "/console": toPlatform, "/sandboxes": toPlatform, "/v2": toPlatform } },

@@ -13,12 +13,39 @@ beforeAll(async () => {
 
 afterAll(() => shared?.close());
 
+/** The files of the console that a page has loaded, without their hashes, sorted. */
+const loaded = ({ page }: ConsolePage) =>
+  page.evaluate(() =>
+    performance
+      .getEntriesByType("resource")
+      .flatMap(({ name }) => /\/assets\/(.+)-[\w-]{8}(\.\w+)$/.exec(name)?.slice(1).join("") ?? [])
+      .sort(),
+  );
+
 describe("access to the console", { timeout: 120_000 }, () => {
+  test("the first load is small: what works in a sandbox, and each of its larger parts, come when they are used", async () => {
+    const { first } = shared;
+    expect(await loaded(first)).toEqual(["agent_sandbox_web_bg.wasm", "index.css", "index.js"]);
+    const transferred = await first.page.evaluate(() =>
+      performance
+        .getEntriesByType("resource")
+        .filter(({ name }) => name.includes("/assets/"))
+        .reduce((sum, entry) => sum + (entry as PerformanceResourceTiming).encodedBodySize, 0),
+    );
+    // All of it compressed: it is half a megabyte otherwise.
+    expect(transferred).toBeLessThan(200_000);
+    await first.createSandbox();
+    await first.find("sandbox-tree");
+    const later = (await loaded(first)).join(" ");
+    expect(later).toContain("sandbox-console.js");
+    for (const part of ["terminal-engine", "editor-engine", "math", "chart", "notebook", "metrics"]) expect(later).not.toContain(part);
+  });
+
   test("storage holds the token and the open sandbox, and no address holds either key or token", async () => {
     const { first, platform } = shared;
     const requested: string[] = [];
     first.page.on("request", (request) => requested.push(request.url()));
-    const id = await first.createSandbox();
+    const id = await first.text("console-sandbox-bar >>> h2");
     await first.run("echo hello");
     await first.terminal(1);
     const { local, session, cookies } = await first.storage();

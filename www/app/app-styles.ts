@@ -5,7 +5,10 @@ export const appStyles = css`
   :host {
     display: flex;
     flex-direction: column;
+    position: relative;
     height: 100%;
+    /* Never scrolled, also not by the focus of something in it. */
+    overflow: clip;
     background: var(--sb-bg);
   }
   header {
@@ -45,6 +48,10 @@ export const appStyles = css`
     font-size: 12px;
     white-space: nowrap;
   }
+  .where {
+    overflow: hidden;
+    text-overflow: ellipsis;
+  }
   .palette {
     display: flex;
     align-items: center;
@@ -72,6 +79,9 @@ export const appStyles = css`
     font: inherit;
   }
   @media (max-width: 760px) {
+    .version {
+      display: none;
+    }
     .palette {
       min-width: 34px;
       min-height: 34px;

@@ -131,6 +131,10 @@ export class SandboxConsole extends LitElement {
     void this.load(this.view);
   }
 
+  protected override updated(changed: PropertyValues) {
+    if (["view", "narrow", "terminals"].some((name) => changed.has(name))) this.revealTab();
+  }
+
   override render() {
     const { sandbox, narrow } = this;
     const view = this.shown;
@@ -176,6 +180,17 @@ export class SandboxConsole extends LitElement {
         </div>
       </div>
     `;
+  }
+
+  /** Brings the chosen tab into sight where the tabs have too little room. The page itself never moves. */
+  private revealTab() {
+    const tabs = this.renderRoot.querySelector<HTMLElement>(".tabs");
+    const tab = tabs?.querySelector<HTMLElement>("[aria-selected=true]");
+    if (!tabs || !tab) return;
+    const frame = tabs.getBoundingClientRect();
+    const { left, right } = tab.getBoundingClientRect();
+    if (left < frame.left) tabs.scrollLeft += left - frame.left;
+    else if (right > frame.right) tabs.scrollLeft += right - frame.right;
   }
 
   private renderTab(view: View, label: string, name: Parameters<typeof icon>[0]) {

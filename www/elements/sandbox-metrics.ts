@@ -37,6 +37,8 @@ export class SandboxMetricsElement extends LitElement {
     css`
       :host {
         display: block;
+        /* What is for screen readers alone would otherwise lengthen the page around it. */
+        position: relative;
         min-height: 0;
         overflow: auto;
         container-type: inline-size;

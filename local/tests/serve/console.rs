@@ -12,6 +12,7 @@ fn pages() -> TempDir {
     fs::write(folder.path().join("assets/app.wasm"), b"\0asm").unwrap();
     fs::write(folder.path().join("assets/app.js"), "plain").unwrap();
     fs::write(folder.path().join("assets/app.js.br"), "smaller").unwrap();
+    fs::write(folder.path().join("assets/app.js.gz"), "small").unwrap();
     folder
 }
 
@@ -66,14 +67,38 @@ async fn files_come_with_their_types_and_a_strict_policy() {
     let wasm = get("/assets/app.wasm").send().await;
     assert_eq!((wasm.header("content-type"), wasm.body.as_ref()), (Some("application/wasm"), b"\0asm".as_slice()));
     assert!(wasm.header("cache-control").unwrap().contains("immutable"));
-    let script = get("/assets/app.js").header("accept-encoding", "br").send().await;
-    assert_eq!((script.header("content-encoding"), script.text().as_str()), (Some("br"), "smaller"));
-    assert_eq!(get("/assets/app.js").send().await.text(), "plain");
     assert_eq!(get("/sandbox/iabc").header("accept", "text/html").send().await.text(), "<!doctype html>");
     for missing in ["/missing.js", "/assets/missing.js", "/../Cargo.toml", "/%2e%2e/secret", "/assets/%2e%2e/%2e%2e/secret"] {
         assert_eq!(get(missing).send().await.status, 404, "{missing}");
     }
     assert_eq!(get("/missing.js").send().await.header("x-content-type-options"), Some("nosniff"));
+}
+
+#[tokio::test]
+async fn a_file_comes_in_the_smallest_form_that_the_browser_takes_and_is_kept() {
+    let pages = pages();
+    let platform = start(&pages);
+    let get = |accepted: &str| {
+        platform.call("GET", "/assets/app.js").host("localhost:{port}").header("accept-encoding", accepted).send()
+    };
+    for (accepted, encoding, content) in [
+        ("gzip, deflate, br, zstd", Some("br"), "smaller"),
+        ("gzip, deflate", Some("gzip"), "small"),
+        ("br;q=0, gzip;q=0", None, "plain"),
+        ("identity", None, "plain"),
+    ] {
+        let script = get(accepted).await;
+        assert_eq!((script.header("content-encoding"), script.text().as_str()), (encoding, content), "{accepted}");
+        assert_eq!(script.header("content-type"), Some("text/javascript"), "{accepted}");
+        assert_eq!(script.header("vary"), Some("accept-encoding"), "{accepted}");
+        assert_eq!(script.header("cache-control"), Some("public, max-age=31536000, immutable"), "{accepted}");
+    }
+    // What has no hash in its name is asked for again, and then not sent again.
+    let page = platform.call("GET", "/").host("localhost:{port}").send().await;
+    assert_eq!(page.header("cache-control"), Some("no-cache"));
+    let tag = page.header("etag").unwrap();
+    let again = platform.call("GET", "/").host("localhost:{port}").header("if-none-match", tag).send().await;
+    assert_eq!((again.status, again.header("cache-control"), again.body.len()), (304, Some("no-cache"), 0));
 }
 
 #[tokio::test]

@@ -23,6 +23,12 @@ const theme = EditorView.theme({
   ".cm-searchMatch": { backgroundColor: "light-dark(#fbe3b0, #5a4718)" },
   ".cm-selectionMatch": { backgroundColor: "light-dark(#e6eadf, #2c3530)" },
   ".cm-panels": { backgroundColor: "var(--sb-bg)", color: "var(--sb-text)", borderColor: "var(--sb-border)" },
+  // In the size of everything else, and large enough for a finger.
+  ".cm-panel.cm-search": { padding: "6px 28px 6px 8px" },
+  ".cm-panel.cm-search :is(input, button, label)": { fontSize: "12px" },
+  ".cm-panel.cm-search label": { display: "inline-flex", alignItems: "center", gap: "2px" },
+  ".cm-panel.cm-search [name=close]": { minWidth: "24px", minHeight: "24px" },
+  "@media (pointer: coarse)": { ".cm-panel.cm-search :is(input[name], button)": { minHeight: "30px" } },
   ".cm-textfield": { backgroundColor: "var(--sb-surface)", borderColor: "var(--sb-border-strong)", borderRadius: "4px" },
   ".cm-button": {
     backgroundImage: "none",

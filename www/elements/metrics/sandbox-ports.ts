@@ -21,6 +21,13 @@ export class SandboxPorts extends LitElement {
       .url {
         overflow: hidden;
         text-overflow: ellipsis;
+        white-space: nowrap;
+      }
+      /* There is no room for more than its beginning, which says nothing: it is copied, or read in the preview. */
+      @container (max-width: 560px) {
+        .wide {
+          display: none;
+        }
       }
       .actions {
         display: flex;

@@ -203,7 +203,8 @@ export function errorBody(text) {
       (one) => typeof one === "string",
     );
     const code = [inner?.code, body?.code].find((one) => typeof one === "string");
-    return { message, code, fromGateway: body && "sandboxId" in body ? ("port" in body ? "port" : "sandbox") : undefined };
+    const gateway = body && "sandboxId" in body && ("port" in body ? "port" : body.state === "paused" ? "paused" : "sandbox");
+    return { message, code, fromGateway: gateway || undefined };
   } catch {
     return {};
   }

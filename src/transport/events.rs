@@ -10,6 +10,7 @@ use crate::protocol::connect::Code;
 use crate::protocol::envelope::EnvelopeReader;
 use crate::protocol::events::Malformed;
 use crate::protocol::failure::{Class, Doing, short_message};
+use js_sys::Uint8Array;
 use std::cell::{Cell, RefCell};
 use wasm_bindgen::prelude::*;
 
@@ -104,14 +105,26 @@ impl EventStream {
     pub async fn fill(&self, also: Option<&Guard>) -> Result<()> {
         match self.chunks.read([Some(&self.guard), also]).await? {
             Some(chunk) => {
-                self.envelopes.borrow_mut().fill_with(chunk.length() as usize, |room| chunk.copy_to(room));
+                self.take(&chunk);
                 Ok(())
             }
             None => {
                 self.exchange.finish();
                 self.slot.take();
-                Err(cut_off())
+                // Another reader may have brought the end in.
+                if matches!(self.envelopes.borrow().peek(), Ok(Some(_))) { Ok(()) } else { Err(cut_off()) }
             }
+        }
+    }
+
+    fn take(&self, chunk: &Uint8Array) {
+        self.envelopes.borrow_mut().fill_with(chunk.length() as usize, |room| chunk.copy_to(room));
+    }
+
+    /// Takes in what is still to come, for whoever may read it later.
+    pub async fn absorb(&self) {
+        while let Ok(Some(chunk)) = self.chunks.read([Some(&self.guard), None]).await {
+            self.take(&chunk);
         }
     }
 

@@ -26,7 +26,11 @@ describe("access to the console", { timeout: 120_000 }, () => {
     expect(cookies).toBe("");
     expect(session).toEqual({
       "agent-sandbox-console.token": expect.stringMatching(/^console_/),
-      "agent-sandbox-console.sandbox": id,
+      "agent-sandbox-console.sandboxes": JSON.stringify({
+        platform: `${shared.platform.info.apiUrl.replace("127.0.0.1", "localhost")} `,
+        ids: [id],
+        current: id,
+      }),
     });
     expect(requested.length).toBeGreaterThan(3);
     for (const secret of [
@@ -115,7 +119,7 @@ describe("access to the console", { timeout: 120_000 }, () => {
       await first.find("sandbox-error >>> .title", "The platform was restarted");
       expect(await first.storage()).toMatchObject({
         local: {},
-        session: { "agent-sandbox-console.sandbox": expect.any(String) },
+        session: { "agent-sandbox-console.sandboxes": expect.any(String) },
         cookies: "",
       });
       expect(Object.keys((await first.storage()).session)).not.toContain("agent-sandbox-console.token");

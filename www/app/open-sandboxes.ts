@@ -23,6 +23,14 @@ export interface Opened extends Known {
   doing?: NonNullable<Known["doing"]>;
 }
 
+/** What a later page opens again. */
+interface Remembered {
+  /** The platform that they are of. */
+  readonly platform: string;
+  readonly ids: readonly string[];
+  readonly current: string | undefined;
+}
+
 /** Those that are open, and the one that is shown. */
 export class OpenSandboxes {
   /** In the order they were opened. */
@@ -33,23 +41,29 @@ export class OpenSandboxes {
   /**
    * @param changed called whenever something has changed
    * @param key where the ids are remembered in the session's storage
+   * @param forget called with the id of a sandbox that has ended and is not shown any more
    */
   constructor(
     private readonly changed: () => void,
     private readonly key: string,
+    private readonly forget: (id: string) => void,
   ) {}
 
   /** Uses a platform, or another key of it. What is open on another platform is closed. */
   connectBy(connection: ConnectionOptions): void {
-    const { apiUrl, provider } = this.connection;
-    if (this.list.length > 0 && (apiUrl !== connection.apiUrl || provider !== connection.provider)) this.leaveAll();
+    const { platform } = this;
     this.connection = connection;
+    if (this.list.length > 0 && platform !== this.platform) this.leaveAll();
   }
 
-  /** Opens again what was shown before the page was loaded anew. */
+  /** Opens again what was open before the page was loaded anew. */
   restore(): void {
-    const current = sessionStorage.getItem(this.key);
-    if (current !== null && !this.current) void this.open(current);
+    if (this.list.length > 0) return;
+    const { ids, current } = this.remembered();
+    this.list = ids.map((id) => ({ id }));
+    this.current = current === undefined ? undefined : this.find(current);
+    this.changed();
+    for (const opened of this.list) void this.connect(opened).then(() => this.dropGone(opened));
   }
 
   /** Shows a sandbox, opening it first when it is not. */
@@ -145,6 +159,12 @@ export class OpenSandboxes {
     if (this.current === opened) this.current = undefined;
     this.remember();
     this.changed();
+    if (opened.ended) this.forget(opened.id);
+  }
+
+  /** One that ended while the page was away, and that nobody looks at, says nothing. */
+  private dropGone(opened: Opened): void {
+    if (opened.ended && opened !== this.current) this.leave(opened);
   }
 
   private leaveAll(): void {
@@ -185,8 +205,21 @@ export class OpenSandboxes {
   }
 
   private remember(): void {
-    const { current } = this;
-    if (current) sessionStorage.setItem(this.key, current.id);
-    else sessionStorage.removeItem(this.key);
+    const kept: Remembered = { platform: this.platform, ids: this.list.map(({ id }) => id), current: this.current?.id };
+    sessionStorage.setItem(this.key, JSON.stringify(kept));
+  }
+
+  private remembered(): Pick<Remembered, "ids" | "current"> {
+    try {
+      const { platform, ids, current } = JSON.parse(sessionStorage.getItem(this.key) ?? "{}") as Partial<Remembered>;
+      if (platform === this.platform && Array.isArray(ids)) return { ids: [...new Set(ids)], current };
+    } catch {
+      // What another version of the page has kept is not worth more than this.
+    }
+    return { ids: [], current: undefined };
+  }
+
+  private get platform(): string {
+    return `${this.connection.apiUrl ?? ""} ${this.connection.provider ?? ""}`;
   }
 }

@@ -22,8 +22,8 @@ import "./sandbox-bar.js";
 import "./sandbox-list.js";
 import "./snapshots.js";
 
-const CURRENT = "agent-sandbox-console.sandbox";
-const NOTEBOOK = "agent-sandbox-console.notebook";
+const OPEN = "agent-sandbox-console.sandboxes";
+const WORK = "agent-sandbox-console.work";
 const MINUTE_MS = 60_000;
 const MOST_FORKS = 10;
 
@@ -50,7 +50,11 @@ export class ConsoleWorkspace extends LitElement {
   @state() private loaded = false;
   @query("console-new-sandbox") private dialog!: ConsoleNewSandbox;
   @query("console-snapshots") private snapshots!: ConsoleSnapshots;
-  private readonly open = new OpenSandboxes(() => this.requestUpdate(), CURRENT);
+  private readonly open = new OpenSandboxes(
+    () => this.requestUpdate(),
+    OPEN,
+    (id) => this.forget(id),
+  );
 
   /** What can be done here now, for the palette. */
   get actions(): Action[] {
@@ -96,7 +100,7 @@ export class ConsoleWorkspace extends LitElement {
       this.listing = !this.open.current;
     }
     if (changed.has("sandboxes") && this.sandboxes && !this.unreachable) this.open.listed(this.sandboxes);
-    if (this.open.current && !this.loaded) void this.load();
+    if (this.open.list.length > 0 && !this.loaded) void this.load();
   }
 
   override render() {
@@ -139,7 +143,7 @@ export class ConsoleWorkspace extends LitElement {
 
   private renderConsole(opened: Opened) {
     return html`<sandbox-console data-sandbox=${opened.id} .sandbox=${opened.sandbox} ?ended=${opened.ended} ?paused=${opened.paused}
-      ?hidden=${opened !== this.open.current} frame-url=${this.resultsUrl} storage-key=${NOTEBOOK}
+      ?hidden=${opened !== this.open.current} frame-url=${this.resultsUrl} storage-key=${WORK}
       @need-template=${(event: CustomEvent<string>) => this.dialog.open(event.detail)}></sandbox-console>`;
   }
 
@@ -224,6 +228,13 @@ export class ConsoleWorkspace extends LitElement {
   private leave(opened: Opened) {
     this.open.leave(opened);
     this.listing = true;
+  }
+
+  /** Takes what was kept of the work in a sandbox that is gone out of the tab's storage. */
+  private forget(id: string) {
+    for (const key of Object.keys(sessionStorage)) {
+      if (key.startsWith(`${WORK}.`) && key.split(".").includes(id)) sessionStorage.removeItem(key);
+    }
   }
 
   private showList() {

@@ -4,6 +4,7 @@ import { plainName } from "./names.js";
 import type { DrawableChart } from "./notebook/charts.js";
 import { type PlotBox, plotStyles } from "./plot/axes.js";
 import { type Drawing, drawBars, drawBoxes, drawPie, drawPoints, type Mark, seriesColor } from "./plot/chart-parts.js";
+import { Width } from "./plot/width.js";
 import { base } from "./styles.js";
 
 const HEIGHT = 300;
@@ -94,25 +95,12 @@ export class SandboxChart extends LitElement {
 
   /** The chart to draw. */
   @property({ attribute: false }) chart: DrawableChart | undefined;
-  @state() private width = 0;
   @state() private concealed: ReadonlySet<number> = new Set();
   @state() private zoom: readonly [number, number] | undefined;
   @state() private pointed: Mark | undefined;
   @state() private dragged: readonly [from: number, to: number] | undefined;
   private drawing: Drawing | undefined;
-  private readonly sizes = new ResizeObserver(([entry]) => {
-    this.width = Math.round(entry?.contentRect.width ?? 0);
-  });
-
-  override connectedCallback() {
-    super.connectedCallback();
-    this.sizes.observe(this);
-  }
-
-  override disconnectedCallback() {
-    super.disconnectedCallback();
-    this.sizes.disconnect();
-  }
+  private readonly width = new Width(this);
 
   protected override willUpdate(changed: PropertyValues<this>) {
     if (changed.has("chart")) {
@@ -120,7 +108,7 @@ export class SandboxChart extends LitElement {
       this.zoom = undefined;
       this.pointed = undefined;
     }
-    this.drawing = this.chart && this.width > 0 ? draw(this.chart, this.box, this.concealed, this.zoom) : undefined;
+    this.drawing = this.chart && this.width.value > 0 ? draw(this.chart, this.box, this.concealed, this.zoom) : undefined;
   }
 
   override render() {
@@ -173,7 +161,7 @@ export class SandboxChart extends LitElement {
   private get box(): PlotBox {
     const { chart, width } = this;
     return {
-      width,
+      width: width.value,
       height: HEIGHT,
       left: chart?.yLabel ? 70 : 54,
       right: 8,

@@ -123,6 +123,10 @@ export class SandboxConsole extends LitElement {
     this.terminals = this.kept.size > 0 ? [...this.kept.keys()] : [1];
     this.counter = Math.max(...this.terminals);
     this.view = isView(kept?.view, this.terminals) ? kept.view : "command";
+    if (kept) {
+      this.whole = new Set(kept.whole?.filter((view) => isView(view, this.terminals)));
+      this.panelHeight = Number(kept.height) || 0;
+    }
     this.loaded = new Set();
     void this.load(this.view);
   }
@@ -241,7 +245,7 @@ export class SandboxConsole extends LitElement {
   private readonly keep = () => {
     if (this.storage === undefined || this.ended) return;
     const tabs = this.terminals.map((id) => ({ id, panes: this.terminal(id)?.keep() ?? [] }));
-    keepTerminals(this.storage, { tabs, view: this.view });
+    keepTerminals(this.storage, { tabs, view: this.view, whole: [...this.whole], height: this.panelHeight });
   };
 
   private addTerminal() {

@@ -3,15 +3,16 @@ import { html, LitElement, nothing, type PropertyValues } from "lit";
 import { customElement, property, query, state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
 import { isGone } from "./describe-error.js";
-import type { EditorEngine } from "./editor/editor-engine.js";
-import { type OpenDocument, version, versionOf } from "./editor/open-document.js";
-import { noFile, picture, refused } from "./editor/views.js";
+import { type Draft, draftsOf } from "./editor/drafts.js";
+import type { EditorDocument, EditorEngine } from "./editor/editor-engine.js";
+import { isMissing, type OpenDocument, version, versionOf } from "./editor/open-document.js";
+import { askToClose, askToOverwrite } from "./editor/questions.js";
+import { noFile, picture, refused, status } from "./editor/views.js";
 import { editorStyles } from "./editor-styles.js";
-import { openFile } from "./files/open-file.js";
+import { type OpenedFile, openFile } from "./files/open-file.js";
 import { icon } from "./icons.js";
 import { languageOf } from "./language.js";
 import { baseName, plainName, visibleName } from "./names.js";
-import { confirm, prompt } from "./sandbox-dialog.js";
 import { base, emptyState } from "./styles.js";
 import "./sandbox-error.js";
 
@@ -19,6 +20,7 @@ import "./sandbox-error.js";
  * An editor for the files of a sandbox, with a tab for each open file.
  *
  * @fires file-saved - a file was written; `detail.path` names it
+ * @fires drafts-change - {@link SandboxEditor.drafts} are others than before
  * @fires file-download - the person wants the file of `detail.path`
  * @fires editor-back - the person wants back to where files are chosen
  */
@@ -30,6 +32,8 @@ export class SandboxEditor extends LitElement {
   @property({ attribute: false }) sandbox: Sandbox | undefined;
   /** Whether there is a way back to show, because the editor covers the place where files are chosen. */
   @property({ type: Boolean, reflect: true }) covering = false;
+  /** The paths of files whose unsaved text is too large to be kept across a reload. */
+  @property({ attribute: false }) unkept: ReadonlySet<string> = new Set();
   @state() private documents: readonly OpenDocument[] = [];
   @state() private current: OpenDocument | undefined;
   @state() private position = { line: 1, column: 1 };
@@ -68,9 +72,17 @@ export class SandboxEditor extends LitElement {
     await this.show(document);
   }
 
-  /** Opens files that were open before; each is read when it is shown. */
-  restore(paths: readonly string[], current: string | undefined): void {
-    this.documents = paths.map((path) => ({ path, reading: new AbortController() }));
+  /** What is not saved, by path. */
+  get drafts(): ReadonlyMap<string, Draft> {
+    return draftsOf(this.documents, ({ document }) => (document && this.engine?.content(document).toString()) ?? "");
+  }
+
+  /** Opens files that were open before, with what was not saved of them; each is read when it is shown. */
+  restore(paths: readonly string[], current: string | undefined, drafts: ReadonlyMap<string, Draft> = new Map()): void {
+    this.documents = [...new Set([...paths, ...drafts.keys()])].map((path) => {
+      const draft = drafts.get(path);
+      return { path, reading: new AbortController(), dirty: draft !== undefined, draft };
+    });
     const shown = this.documents.find(({ path }) => path === current);
     if (shown) void this.show(shown, false);
   }
@@ -140,7 +152,7 @@ export class SandboxEditor extends LitElement {
         ${this.renderBody(current)}
         <div class="code" ?hidden=${!current?.document}></div>
       </div>
-      ${current?.document ? this.renderStatus(current) : nothing}
+      ${current?.document ? status(current, this.position, this.unkept.has(current.path)) : nothing}
     `;
   }
 
@@ -210,41 +222,51 @@ export class SandboxEditor extends LitElement {
     </sandbox-error>`;
   }
 
-  private renderStatus(current: OpenDocument) {
-    const state = current.saving ? "Saving" : current.dirty ? "Not saved" : "Saved";
-    const ends = current.opened?.kind === "text" && current.opened.lineSeparator === "\r\n" ? "CRLF" : "LF";
-    return html`<div class="status">
-      <span class="path">${visibleName(current.path)}</span>
-      <span role="status">${state}</span>
-      <span class="detail">Line ${this.position.line}, column ${this.position.column}</span>
-      <span class="detail">${languageOf(baseName(current.path))?.name ?? "Plain text"}</span>
-      <span class="detail">${ends}</span>
-      <span class="detail" title="The Tab key indents. Escape, then Tab, leaves the editor.">Esc Tab leaves</span>
-    </div>`;
-  }
-
   private async load(document: OpenDocument, focus = true): Promise<void> {
     const { sandbox } = this;
     if (!sandbox) return;
     this.change(document, { error: undefined, begun: true });
     try {
+      const gone = document.draft !== undefined && (await isMissing(sandbox.files, document));
       const [opened, engine] = await Promise.all([
-        openFile(sandbox.files, document.path, document.reading.signal),
+        gone ? undefined : openFile(sandbox.files, document.path, document.reading.signal),
         this.startEngine(),
       ]);
       if (!this.documents.includes(document)) return;
       this.letGoOfPicture(document);
-      if (opened.kind === "text" && document.document) engine.reload(document.document, opened.text);
-      else if (opened.kind === "text") {
-        document.document = engine.create(opened.text, opened.lineSeparator, `Text of ${plainName(baseName(document.path))}`);
-        void this.highlight(document, engine);
-      } else delete document.document;
-      if (opened.kind === "image") document.url = URL.createObjectURL(opened.data);
-      this.change(document, { opened, version: version(opened.info), outside: undefined, dirty: false });
+      if (document.draft) this.takeUp(document, document.draft, opened, engine);
+      else if (opened) this.take(document, opened, engine);
       if (document === this.current) await this.show(document, focus);
     } catch (error) {
       if (!document.reading.signal.aborted) this.change(document, { error });
     }
+  }
+
+  /** Shows what a file holds. */
+  private take(document: OpenDocument, opened: OpenedFile, engine: EditorEngine): void {
+    if (opened.kind === "text" && document.document) engine.reload(document.document, opened.text);
+    else if (opened.kind === "text") this.makeText(document, opened.text, opened.lineSeparator, engine);
+    else delete document.document;
+    if (opened.kind === "image") document.url = URL.createObjectURL(opened.data);
+    this.change(document, { opened, version: version(opened.info), outside: undefined, dirty: false });
+  }
+
+  /** Goes on with what an earlier page did not save, over what the file holds now; without a file that it can be compared with, alone. */
+  private takeUp(document: OpenDocument, draft: Draft, opened: OpenedFile | undefined, engine: EditorEngine): void {
+    const text = opened?.kind === "text" ? opened : undefined;
+    const made = this.makeText(document, text?.text ?? "", text?.lineSeparator ?? draft.lineSeparator, engine);
+    engine.rewrite(made, draft.text.split("\n"));
+    const now = opened && version(opened.info);
+    const dirty = text === undefined || engine.isDirty(made);
+    const outside = !dirty || now === draft.version ? undefined : opened ? "changed" : "deleted";
+    this.change(document, { opened, dirty, outside, draft: undefined, version: dirty ? draft.version : now });
+  }
+
+  private makeText(document: OpenDocument, text: string, lineSeparator: string, engine: EditorEngine): EditorDocument {
+    const made = engine.create(text, lineSeparator, `Text of ${plainName(baseName(document.path))}`);
+    document.document = made;
+    void this.highlight(document, engine);
+    return made;
   }
 
   private startEngine(): Promise<EditorEngine> {
@@ -280,6 +302,7 @@ export class SandboxEditor extends LitElement {
   private markDirty(): void {
     const { current, engine } = this;
     if (!current?.document || !engine) return;
+    this.tell("drafts-change");
     const dirty = engine.isDirty(current.document);
     if (dirty !== (current.dirty ?? false)) this.change(current, { dirty });
   }
@@ -319,6 +342,7 @@ export class SandboxEditor extends LitElement {
         });
         await this.endComparison(current);
         this.tell("file-saved", { path });
+        this.tell("drafts-change");
       }
     } catch (saveError) {
       this.change(current, { saveError });
@@ -333,14 +357,7 @@ export class SandboxEditor extends LitElement {
   private async mayOverwrite(files: Files, current: OpenDocument): Promise<boolean> {
     const version = await versionOf(files, current);
     if (version === undefined || version === current.version) return true;
-    const answer = await prompt({
-      title: "The file has changed in the sandbox",
-      text: "It was changed there after it was opened here. Saving replaces that change.",
-      detail: plainName(current.path),
-      action: "Replace it",
-      danger: true,
-      others: [{ value: "compare", label: "Compare" }],
-    });
+    const answer = await askToOverwrite(current.path);
     if (answer === "compare") await this.compare(current);
     return answer === "";
   }
@@ -349,7 +366,7 @@ export class SandboxEditor extends LitElement {
   private async look(document: OpenDocument): Promise<void> {
     const { sandbox } = this;
     document.stale = true;
-    if (document.looking || !document.opened || !sandbox) return;
+    if (document.looking || !(document.opened || document.document) || !sandbox) return;
     document.looking = true;
     try {
       // While it is written nothing can be told; whoever writes it looks again.
@@ -417,16 +434,7 @@ export class SandboxEditor extends LitElement {
   }
 
   private async close(document: OpenDocument): Promise<void> {
-    const agreed =
-      !document.dirty ||
-      (await confirm({
-        title: "Close without saving?",
-        text: "The changes to this file are lost.",
-        detail: plainName(document.path),
-        action: "Close",
-        danger: true,
-      }));
-    if (agreed) this.drop(document);
+    if (!document.dirty || (await askToClose(document.path))) this.drop(document);
   }
 
   private letGo(document: OpenDocument): void {
@@ -443,6 +451,7 @@ export class SandboxEditor extends LitElement {
     this.letGo(document);
     const at = this.documents.indexOf(document);
     this.documents = this.documents.filter((other) => other !== document);
+    if (document.dirty) this.tell("drafts-change");
     if (this.current !== document) return;
     const next = this.documents[Math.min(at, this.documents.length - 1)];
     if (next) void this.show(next);

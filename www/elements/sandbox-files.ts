@@ -1,6 +1,7 @@
 import type { EntryInfo, Sandbox } from "agent-sandbox-web";
 import { html, LitElement, nothing, type PropertyValues } from "lit";
 import { customElement, property, query, state } from "lit/decorators.js";
+import { keepDrafts, restoreDrafts } from "./editor/drafts.js";
 import { FileActions } from "./files/actions.js";
 import { keepShown, restoreShown } from "./files/keep.js";
 import { chosenEntries, droppedEntries, type LocalEntry } from "./files/local-entries.js";
@@ -20,6 +21,8 @@ import "./sandbox-search.js";
 import "./sandbox-transfers.js";
 import "./sandbox-tree.js";
 
+const KEEP_AFTER_MS = 500;
+
 /** The files of a sandbox: a tree beside an editor, or one at a time where there is little room. */
 @customElement("sandbox-files")
 export class SandboxFiles extends LitElement {
@@ -30,8 +33,8 @@ export class SandboxFiles extends LitElement {
   /** Whether the sandbox is gone. */
   @property({ type: Boolean }) ended = false;
   /**
-   * Keeps which folders and files are open in the tab's sessionStorage under this name and the sandbox's id; without it a reload begins
-   * anew.
+   * Keeps which folders and files are open, and text that is not saved, in the tab's sessionStorage under this name and the sandbox's
+   * id; without it a reload begins anew.
    */
   @property({ attribute: "storage-key" }) storageKey = "";
   @state() private root = "";
@@ -46,6 +49,7 @@ export class SandboxFiles extends LitElement {
   @query("sandbox-search") private search!: SandboxSearch | null;
   @query("sandbox-transfers") private list!: SandboxTransfers | null;
   private chosenFolder = "";
+  private timer: ReturnType<typeof setTimeout> | undefined;
   private readonly widths = new ResizeObserver(([entry]) => {
     this.narrow = (entry?.contentRect.width ?? 0) <= 560;
   });
@@ -84,6 +88,7 @@ export class SandboxFiles extends LitElement {
     super.disconnectedCallback();
     this.widths.disconnect();
     window.removeEventListener("pagehide", this.keep);
+    this.keep();
     this.transfers.stop();
   }
 
@@ -136,7 +141,7 @@ export class SandboxFiles extends LitElement {
           }
           ${this.transferring ? html`<sandbox-transfers .transfers=${this.transfers}></sandbox-transfers>` : nothing}
         </div>
-        <sandbox-editor .sandbox=${sandbox} .covering=${this.narrow} @editor-back=${() => this.back()} @file-saved=${() => this.refresh()}
+        <sandbox-editor .sandbox=${sandbox} .covering=${this.narrow} @editor-back=${() => this.back()} @drafts-change=${this.keepSoon} @file-saved=${() => this.refresh()}
           @file-download=${(event: CustomEvent<{ path: string }>) => this.download(event.detail.path, false)}></sandbox-editor>
       </div>
       <input class="files" type="file" multiple hidden aria-label="Files to upload" @change=${this.chosen} />
@@ -161,16 +166,23 @@ export class SandboxFiles extends LitElement {
       this.root = root;
       await this.updateComplete;
       if (!kept) return;
-      this.editor.restore(kept.files, kept.current);
+      this.editor.restore(kept.files, kept.current, restoreDrafts(`${key}.drafts`));
       this.editing = kept.current !== undefined;
       await this.tree.restore(kept.folders);
     });
   }
 
   private readonly keep = () => {
+    clearTimeout(this.timer);
+    this.timer = undefined;
     const { key, root } = this;
-    if (key === undefined || root === "") return;
+    if (key === undefined || root === "" || this.ended) return;
+    this.editor.unkept = keepDrafts(`${key}.drafts`, this.editor.drafts);
     keepShown(key, { root, folders: this.tree.openFolders, files: this.editor.paths, current: this.editor.path });
+  };
+
+  private readonly keepSoon = () => {
+    this.timer ??= setTimeout(this.keep, KEEP_AFTER_MS);
   };
 
   private get key(): string | undefined {

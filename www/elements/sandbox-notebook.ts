@@ -290,7 +290,7 @@ export class SandboxNotebook extends LitElement {
   private readonly keepNow = () => {
     clearTimeout(this.timer);
     this.timer = undefined;
-    if (this.key === undefined || !this.runner) return;
+    if (this.key === undefined || !this.runner || this.ended) return;
     if (this.cells.every((cell) => cell.source === "")) sessionStorage.removeItem(this.key);
     else if (!keep(this.key, this.content, this.runner.kernel.ids)) this.news = "Too large to be kept across a reload";
   };

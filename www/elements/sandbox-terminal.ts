@@ -56,7 +56,8 @@ export class SandboxTerminal extends LitElement {
   @query(".find input") private findField!: HTMLInputElement | null;
 
   private readonly appearance = new Appearance(this);
-  private readonly sizes = new ResizeObserver(() => this.engine?.fit());
+  // Without a size nothing can be measured: a terminal in a hidden part of the page begins when that is shown.
+  private readonly sizes = new ResizeObserver(() => (this.engine ? this.engine.fit() : this.requestUpdate()));
   private engine: TerminalEngine | undefined;
   private session: TerminalSession | undefined;
   private begun = false;
@@ -96,6 +97,10 @@ export class SandboxTerminal extends LitElement {
 
   override focus() {
     this.engine?.focus();
+  }
+
+  protected override firstUpdated() {
+    this.sizes.observe(this.screen);
   }
 
   override disconnectedCallback() {
@@ -168,7 +173,7 @@ export class SandboxTerminal extends LitElement {
       this.engine.shown = this.active;
     }
     if (changed.get("paused") === true && !this.paused && this.end?.reason === "paused") void this.open(this.session?.pid);
-    if (!this.active || !this.sandbox || this.begun) return;
+    if (!this.active || !this.sandbox || this.begun || this.screen.clientWidth === 0) return;
     this.begun = true;
     void this.begin();
   }
@@ -199,7 +204,6 @@ export class SandboxTerminal extends LitElement {
       mayPaste: askToPaste,
     });
     this.engine.shown = this.active;
-    this.sizes.observe(this.screen);
     const { kept } = this;
     await this.engine.restore(kept?.text ?? "");
     await this.open(kept?.pid);

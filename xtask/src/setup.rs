@@ -41,6 +41,8 @@ const SYSTEM_PARTS: &[SystemPart] = &[
         from: Needs::Tests,
         present: || Path::new("/usr/share/fonts/truetype/dejavu").is_dir(),
     },
+    // A sandbox of the tests clones from a server of its own with it.
+    SystemPart { package: "git", from: Needs::Tests, present: || find_program("git").is_some() },
     SystemPart { package: "firefox-esr", from: Needs::Tests, present: || find_program("firefox-esr").is_some() },
     SystemPart { package: "webkit2gtk-driver", from: Needs::Matrix, present: || find_program("WebKitWebDriver").is_some() },
     SystemPart { package: "xvfb", from: Needs::Matrix, present: || find_program("Xvfb").is_some() },

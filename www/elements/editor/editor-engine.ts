@@ -2,7 +2,7 @@
 
 import { indentWithTab } from "@codemirror/commands";
 import { openSearchPanel } from "@codemirror/search";
-import { Compartment, EditorState, type Extension, Prec, type Text, type TransactionSpec } from "@codemirror/state";
+import { Compartment, EditorState, type Extension, Prec, Text, type TransactionSpec } from "@codemirror/state";
 import { EditorView, keymap } from "@codemirror/view";
 import { basicSetup } from "codemirror";
 import { editorLook } from "./editor-look.js";
@@ -84,15 +84,14 @@ export class EditorEngine {
 
   /** Replaces a document's text by what the file holds now. */
   reload(document: EditorDocument, text: string): void {
-    const state = this.current(document);
-    const { anchor } = state.selection.main;
-    const insert = state.toText(text);
-    this.change(document, {
-      changes: { from: 0, to: state.doc.length, insert },
-      selection: { anchor: Math.min(anchor, insert.length) },
-    });
+    this.replace(document, this.current(document).toText(text));
     document.saved = this.current(document).doc;
     this.hooks.edited();
+  }
+
+  /** Replaces a document's text by lines that are in no file yet. */
+  rewrite(document: EditorDocument, lines: readonly string[]): void {
+    this.replace(document, Text.of(lines));
   }
 
   /** Says what the file holds, without changing the text here. */
@@ -124,6 +123,14 @@ export class EditorEngine {
 
   private current(document: EditorDocument): EditorState {
     return document === this.shown ? this.view.state : document.state;
+  }
+
+  private replace(document: EditorDocument, insert: Text): void {
+    const { doc, selection } = this.current(document);
+    this.change(document, {
+      changes: { from: 0, to: doc.length, insert },
+      selection: { anchor: Math.min(selection.main.anchor, insert.length) },
+    });
   }
 
   private change(document: EditorDocument, change: TransactionSpec): void {

@@ -1,6 +1,7 @@
 import { FileNotFoundError, type Files } from "agent-sandbox-web";
 import type { OpenedFile } from "../files/open-file.js";
 import { parentOf } from "../names.js";
+import type { Draft } from "./drafts.js";
 import type { EditorDocument } from "./editor-engine.js";
 
 /** A file that is open in the editor. */
@@ -10,7 +11,7 @@ export interface OpenDocument {
   readonly reading: AbortController;
   /** Whether it is being read, or has been. */
   begun?: boolean;
-  opened?: OpenedFile;
+  opened?: OpenedFile | undefined;
   document?: EditorDocument;
   /** The address of its picture within this page. */
   url?: string | undefined;
@@ -18,6 +19,8 @@ export interface OpenDocument {
   saveError?: unknown;
   saving?: boolean;
   dirty?: boolean;
+  /** What an earlier page had here and did not save, until it is shown. */
+  draft?: Draft | undefined;
   /** As which state of the file the text here was read or written. */
   version?: string | undefined;
   /** What happened to the file in the sandbox that the text here does not know of. */
@@ -47,6 +50,12 @@ export async function versionOf(files: Files, document: OpenDocument): Promise<s
     if (error instanceof FileNotFoundError) return undefined;
     throw error;
   }
+}
+
+/** Whether the file is not there, asked without an error in the browser's console if it is not. */
+export async function isMissing(files: Files, document: OpenDocument): Promise<boolean> {
+  document.doubtful = true;
+  return (await versionOf(files, document)) === undefined;
 }
 
 /** See {@link versionOf}. */

@@ -1,11 +1,13 @@
-/** What `<sandbox-editor>` shows in place of text. */
+/** What `<sandbox-editor>` shows in place of text, and below it. */
 
 import type { EntryInfo } from "agent-sandbox-web";
 import { html, nothing, type TemplateResult } from "lit";
 import { EDITABLE_BYTES, hexDump, type OpenedFile, SHOWN_IMAGE_BYTES } from "../files/open-file.js";
 import { bytes } from "../format.js";
 import { icon } from "../icons.js";
+import { languageOf } from "../language.js";
 import { baseName, plainName, visibleName } from "../names.js";
+import type { OpenDocument } from "./open-document.js";
 
 /** Nothing is open. */
 export function noFile(): TemplateResult {
@@ -57,5 +59,22 @@ export function refused(path: string, opened: Extract<OpenedFile, { kind: "refus
         : html`<h3>The first ${head.length} bytes</h3>
             <pre class="preview mono" tabindex="0">${reason === "large" ? new TextDecoder().decode(head) : hexDump(head)}</pre>`
     }
+  </div>`;
+}
+
+/** The line below a text. `unkept`: a reload would lose what is not saved of it. */
+export function status(
+  { path, saving, dirty, document }: OpenDocument,
+  { line, column }: { line: number; column: number },
+  unkept: boolean,
+): TemplateResult {
+  const state = saving ? "Saving" : !dirty ? "Saved" : unkept ? "Not saved, and too long to be kept across a reload" : "Not saved";
+  return html`<div class="status">
+    <span class="path">${visibleName(path)}</span>
+    <span role="status">${state}</span>
+    <span class="detail">Line ${line}, column ${column}</span>
+    <span class="detail">${languageOf(baseName(path))?.name ?? "Plain text"}</span>
+    <span class="detail">${document?.state.lineBreak === "\r\n" ? "CRLF" : "LF"}</span>
+    <span class="detail" title="The Tab key indents. Escape, then Tab, leaves the editor.">Esc Tab leaves</span>
   </div>`;
 }

@@ -4,6 +4,7 @@ import { css, html, LitElement, nothing, svg } from "lit";
 import { customElement, property, state } from "lit/decorators.js";
 import { base } from "../styles.js";
 import { bottomAxis, leftAxis, type PlotBox, plotStyles, ticksOf } from "./axes.js";
+import { Width } from "./width.js";
 
 /** A value at a time, in ms since 1970. */
 export interface TimedValue {
@@ -83,21 +84,8 @@ export class SandboxTimePlot extends LitElement {
   @property({ type: Number }) gap = 30_000;
   /** How a value is written. */
   @property({ attribute: false }) format: (value: number) => string = String;
-  @state() private width = 0;
   @state() private pointed: TimedValue | undefined;
-  private readonly sizes = new ResizeObserver(([entry]) => {
-    this.width = Math.round(entry?.contentRect.width ?? 0);
-  });
-
-  override connectedCallback() {
-    super.connectedCallback();
-    this.sizes.observe(this);
-  }
-
-  override disconnectedCallback() {
-    super.disconnectedCallback();
-    this.sizes.disconnect();
-  }
+  private readonly width = new Width(this);
 
   override render() {
     const shown = this.pointed ?? this.values.at(-1);
@@ -109,13 +97,13 @@ export class SandboxTimePlot extends LitElement {
         <span class="when">${when}</span>
       </div>
       <div class="frame" role="img" aria-label=${this.summary()} @pointermove=${this.point} @pointerdown=${this.point} @pointerleave=${this.leave}>
-        ${this.width > 0 ? this.renderPlot() : nothing}
+        ${this.width.value > 0 ? this.renderPlot() : nothing}
       </div>
     `;
   }
 
   private get box(): PlotBox {
-    return { width: this.width, height: HEIGHT, left: 58, right: 4, top: 6, bottom: 18 };
+    return { width: this.width.value, height: HEIGHT, left: 58, right: 4, top: 6, bottom: 18 };
   }
 
   private get scales() {

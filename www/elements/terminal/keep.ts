@@ -13,6 +13,10 @@ export interface KeptTerminals {
   readonly tabs: readonly { readonly id: number; readonly panes: readonly KeptTerminal[] }[];
   /** The view that was shown. */
   readonly view: string | number;
+  /** The views that have the whole height. */
+  readonly whole: readonly (string | number)[];
+  /** The height of the lower part, in CSS pixels; 0 for the usual. */
+  readonly height: number;
 }
 
 // Storage holds about 5 million characters for everything.
@@ -38,9 +42,13 @@ export function keepTerminals(key: string, kept: KeptTerminals): void {
       return { pid, text: left >= 0 ? text : "" };
     }),
   }));
-  try {
-    sessionStorage.setItem(key, JSON.stringify({ ...kept, tabs }));
-  } catch {
-    sessionStorage.removeItem(key);
+  const without = tabs.map(({ id, panes }) => ({ id, panes: panes.map(({ pid }) => ({ pid, text: "" })) }));
+  for (const some of [tabs, without]) {
+    try {
+      sessionStorage.setItem(key, JSON.stringify({ ...kept, tabs: some }));
+      return;
+    } catch {
+      sessionStorage.removeItem(key);
+    }
   }
 }

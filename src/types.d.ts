@@ -736,8 +736,11 @@ export class Commands {
    * Starts a command and gives a handle once it runs.
    * @throws {InvalidArgumentError} E0001 when there is no such working directory or user
    */
-  start(command: Command, options: CommandOptions & { output: "bytes" }): Promise<CommandHandle<Uint8Array<ArrayBuffer>>>;
-  start(command: Command, options?: CommandOptions & { output?: "text" }): Promise<CommandHandle>;
+  start(
+    command: Command,
+    options: Omit<RunOptions<Uint8Array<ArrayBuffer>>, "background"> & { output: "bytes" },
+  ): Promise<CommandHandle<Uint8Array<ArrayBuffer>>>;
+  start(command: Command, options?: Omit<RunOptions, "background"> & { output?: "text" }): Promise<CommandHandle>;
   /**
    * Listens to a process that runs. Earlier output is not repeated.
    * @throws {ExecutionError} E3000 when there is no such process

@@ -28,12 +28,13 @@ const compressed: Plugin = {
       ["br", promisify(brotliCompress)],
       ["gz", promisify(gzip)],
     ] as const;
-    for (const name of Object.keys(bundle).filter((name) => /\.(?:js|css|wasm)$/.test(name))) {
-      const file = join(dir, name);
+    const compressFile = async (file: string) => {
       const content = await readFile(file);
-      if (content.length < WORTH_COMPRESSING) continue;
+      if (content.length < WORTH_COMPRESSING) return;
       await Promise.all(forms.map(async ([ending, compress]) => writeFile(`${file}.${ending}`, await compress(content))));
-    }
+    };
+    const names = Object.keys(bundle).filter((name) => /\.(?:js|css|wasm)$/.test(name));
+    await Promise.all(names.map((name) => compressFile(join(dir, name))));
   },
 };
 

@@ -38,7 +38,8 @@ describe("access to the console", { timeout: 120_000 }, () => {
     await first.find("sandbox-tree");
     const later = (await loaded(first)).join(" ");
     expect(later).toContain("sandbox-console.js");
-    for (const part of ["terminal-engine", "editor-engine", "math", "chart", "notebook", "metrics"]) expect(later).not.toContain(part);
+    for (const part of ["terminal-engine", "editor-engine", "math", "chart", "notebook", "metrics"])
+      expect(later).not.toContain(part);
   });
 
   test("storage holds the token and the open sandbox, and no address holds either key or token", async () => {

@@ -78,9 +78,8 @@ async fn files_come_with_their_types_and_a_strict_policy() {
 async fn a_file_comes_in_the_smallest_form_that_the_browser_takes_and_is_kept() {
     let pages = pages();
     let platform = start(&pages);
-    let get = |accepted: &str| {
-        platform.call("GET", "/assets/app.js").host("localhost:{port}").header("accept-encoding", accepted).send()
-    };
+    let get =
+        |accepted: &str| platform.call("GET", "/assets/app.js").host("localhost:{port}").header("accept-encoding", accepted).send();
     for (accepted, encoding, content) in [
         ("gzip, deflate, br, zstd", Some("br"), "smaller"),
         ("gzip, deflate", Some("gzip"), "small"),

@@ -25,7 +25,7 @@ const theme = EditorView.theme({
   ".cm-panels": { backgroundColor: "var(--sb-bg)", color: "var(--sb-text)", borderColor: "var(--sb-border)" },
   // In the size of everything else, and large enough for a finger.
   ".cm-panel.cm-search": { padding: "6px 28px 6px 8px" },
-  ".cm-panel.cm-search :is(input, button, label)": { fontSize: "12px" },
+  ".cm-panel.cm-search :is(input, button, label)": { fontSize: "12px", verticalAlign: "middle" },
   ".cm-panel.cm-search label": { display: "inline-flex", alignItems: "center", gap: "2px" },
   ".cm-panel.cm-search [name=close]": { minWidth: "24px", minHeight: "24px" },
   "@media (pointer: coarse)": { ".cm-panel.cm-search :is(input[name], button)": { minHeight: "30px" } },

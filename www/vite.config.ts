@@ -1,3 +1,6 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
 
 // `npm run dev` serves the page itself and hands everything else to a platform, which then sees a call of its own console.
@@ -13,8 +16,24 @@ export const onlyWoff2: Plugin = {
   },
 };
 
+/** Lays a .br and a .gz beside each file that gets smaller by it: the platform sends them instead to whoever reads them. */
+const precompressed: Plugin = {
+  name: "precompressed",
+  apply: "build",
+  writeBundle({ dir = "dist" }) {
+    for (const name of readdirSync(dir, { recursive: true, encoding: "utf8" })) {
+      if (!/\.(?:js|css|html|svg|wasm)$/.test(name)) continue;
+      const path = join(dir, name);
+      const content = readFileSync(path);
+      const params = { [constants.BROTLI_PARAM_SIZE_HINT]: content.length };
+      writeFileSync(`${path}.br`, brotliCompressSync(content, { params }));
+      writeFileSync(`${path}.gz`, gzipSync(content));
+    }
+  },
+};
+
 export default defineConfig({
-  plugins: [onlyWoff2],
+  plugins: [onlyWoff2, precompressed],
   // The platform decides under which path it serves the console.
   base: "./",
   server: { proxy: { "/console": toPlatform, "/sandboxes": toPlatform, "/v2": toPlatform } },

@@ -45,6 +45,10 @@ export const appStyles = css`
     font-size: 12px;
     white-space: nowrap;
   }
+  .where {
+    overflow: hidden;
+    text-overflow: ellipsis;
+  }
   .palette {
     display: flex;
     align-items: center;
@@ -72,6 +76,9 @@ export const appStyles = css`
     font: inherit;
   }
   @media (max-width: 760px) {
+    .version {
+      display: none;
+    }
     .palette {
       min-width: 34px;
       min-height: 34px;

@@ -54,6 +54,8 @@ export class SandboxConsole extends LitElement {
   @state() private panelHeight = 0;
   @query("sandbox-files") private files!: SandboxFiles;
   private counter = 1;
+  /** The view whose tab was last brought into sight. */
+  private revealed: View | undefined;
   private kept: ReadonlyMap<number, readonly KeptTerminal[]> = new Map();
   private readonly sizes = new ResizeObserver(([entry]) => this.measured(entry?.contentRect));
 
@@ -178,6 +180,12 @@ export class SandboxConsole extends LitElement {
     `;
   }
 
+  protected override updated() {
+    if (this.shown === this.revealed) return;
+    this.revealed = this.shown;
+    revealTab(this.renderRoot.querySelector<HTMLElement>("[role=tab][aria-selected=true]"));
+  }
+
   private renderTab(view: View, label: string, name: Parameters<typeof icon>[0]) {
     const selected = view === this.shown;
     const closes = typeof view === "number";
@@ -298,6 +306,14 @@ export class SandboxConsole extends LitElement {
     event.preventDefault();
     this.setPanelHeight(this.panelHeight + step);
   }
+}
+
+/** Scrolls the row of a tab, and nothing around it, so far that the whole tab is seen. */
+function revealTab(tab: HTMLElement | null): void {
+  const row = tab?.parentElement;
+  if (!tab || !row) return;
+  const [inner, outer] = [tab.getBoundingClientRect(), row.getBoundingClientRect()];
+  row.scrollLeft += Math.min(0, inner.left - outer.left) + Math.max(0, inner.right - outer.right);
 }
 
 /** Whether `view` is one that there is; what was kept may be of another version of the page. */

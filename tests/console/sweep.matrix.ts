@@ -28,7 +28,7 @@ beforeAll(async () => {
   connection = { apiUrl, sandboxUrl, apiKey };
   id = await page.createSandbox("code-interpreter-v1");
   await Sandbox.setTimeout(id, 3_600_000, connection);
-  await page.run("mkdir -p src && printf 'one needle\\ntwo\\n' > notes.txt && printf 'another needle\\n' > src/deep.txt");
+  await page.run("mkdir -p src && printf 'one quartzite\\ntwo\\n' > notes.txt && printf 'another quartzite\\n' > src/deep.txt");
 }, FIRST_USE_MS);
 
 afterAll(() => shared?.close());
@@ -75,17 +75,18 @@ const dismiss = async (gone: string) => {
 describe("looked at in every width and colour", { timeout: 300_000 }, () => {
   test("a search in the files", async () => {
     await page.click('sandbox-files >>> button[aria-label="Find in files"]');
-    await page.fill("sandbox-search >>> input[type=search]", "needle");
+    await page.fill("sandbox-search >>> input[type=search]", "quartzite");
+    await page.page.keyboard.press("Enter");
     await page.find("sandbox-search >>> .count", "2 lines in 2 files");
     await look("search");
-    await page.click("sandbox-search >>> .place", "one needle");
+    await page.click("sandbox-search >>> .place", "one quartzite");
     await page.click('sandbox-files >>> button[aria-label="Find in files"]');
   });
 
   test("two versions of a file compared", async () => {
     await page.click("sandbox-editor >>> .cm-content");
     await page.page.keyboard.type("mine ");
-    await page.run("printf 'one needle\\ntwo, from elsewhere\\n' > notes.txt");
+    await page.run("printf 'one quartzite\\ntwo, from elsewhere\\n' > notes.txt");
     await page.click("sandbox-editor >>> .outside button", "Compare");
     await page.find("sandbox-editor >>> .cm-deletedChunk, .cm-changedLine");
     await look("compare");
@@ -144,7 +145,7 @@ describe("looked at in every width and colour", { timeout: 300_000 }, () => {
   });
 
   test("the snapshots and the shortcuts", async () => {
-    await page.click("console-sandboxes >>> button", "Snapshots");
+    await page.click('console-sandboxes >>> button[aria-label="Snapshots"]');
     await page.find("console-snapshots >>> dialog");
     await look("snapshots");
     await dismiss("console-snapshots >>> dialog");

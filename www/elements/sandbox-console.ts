@@ -183,7 +183,16 @@ export class SandboxConsole extends LitElement {
   protected override updated() {
     if (this.shown === this.revealed) return;
     this.revealed = this.shown;
-    revealTab(this.renderRoot.querySelector<HTMLElement>("[role=tab][aria-selected=true]"));
+    this.revealTab();
+  }
+
+  /** Scrolls the row of tabs, and nothing around it, so far that the chosen one is seen whole. */
+  private revealTab() {
+    const tab = this.renderRoot.querySelector<HTMLElement>("[role=tab][aria-selected=true]");
+    const row = tab?.parentElement;
+    if (!tab || !row) return;
+    const [inner, outer] = [tab.getBoundingClientRect(), row.getBoundingClientRect()];
+    row.scrollLeft += Math.min(0, inner.left - outer.left) + Math.max(0, inner.right - outer.right);
   }
 
   private renderTab(view: View, label: string, name: Parameters<typeof icon>[0]) {
@@ -284,6 +293,8 @@ export class SandboxConsole extends LitElement {
   private measured(size: DOMRectReadOnly | undefined) {
     if (!size || size.height === 0) return;
     this.narrow = size.width < NARROW;
+    // A row that got narrower may have lost the chosen tab from sight.
+    void this.updateComplete.then(() => this.revealTab());
     this.setPanelHeight(this.panelHeight || Math.round(size.height * 0.42));
   }
 
@@ -306,14 +317,6 @@ export class SandboxConsole extends LitElement {
     event.preventDefault();
     this.setPanelHeight(this.panelHeight + step);
   }
-}
-
-/** Scrolls the row of a tab, and nothing around it, so far that the whole tab is seen. */
-function revealTab(tab: HTMLElement | null): void {
-  const row = tab?.parentElement;
-  if (!tab || !row) return;
-  const [inner, outer] = [tab.getBoundingClientRect(), row.getBoundingClientRect()];
-  row.scrollLeft += Math.min(0, inner.left - outer.left) + Math.max(0, inner.right - outer.right);
 }
 
 /** Whether `view` is one that there is; what was kept may be of another version of the page. */

@@ -20,8 +20,7 @@ export class SandboxError extends Error {
   }
 
   toJSON() {
-    const { name, code, message, suggestion, docsUrl, status } = this;
-    return { name, code, message, suggestion, docsUrl, ...(status === undefined ? {} : { status }) };
+    return { name: this.name, message: this.message, ...this };
   }
 }
 

@@ -64,7 +64,7 @@ function trimStack(error) {
 }
 
 /** Sets a property that printing and copying leave out, as `Error` itself does with its own. */
-function hidden(target, key, value) {
+export function hidden(target, key, value) {
   Object.defineProperty(target, key, { value, writable: true, configurable: true, enumerable: false });
 }
 

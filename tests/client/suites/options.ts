@@ -210,6 +210,15 @@ export const options = suite("options", (test) => {
     thrown(() => getHost(80), InvalidArgumentError, "E0001");
   });
 
+  test("what an object has inside is nothing that is listed, copied or called by its number", async (context) => {
+    const { sandbox } = await quick(context);
+    for (const one of [sandbox, sandbox.commands, sandbox.files, sandbox.network]) {
+      assert.deepEqual(Object.keys(one), []);
+      assert.isUndefined(any(one).__call);
+    }
+    assert.deepEqual<object>(structuredClone(sandbox.commands), {});
+  });
+
   test("objects that throw when they are looked at reject the call with what they throw, and the next one works", async (context) => {
     const { sandbox } = await quick(context);
     const mine = new Error("mine");

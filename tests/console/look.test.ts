@@ -96,42 +96,6 @@ describe.each([
   });
 });
 
-test("the first page loads what it shows, compressed, and nothing in it jumps", { timeout: 60_000 }, async () => {
-  const page = await ConsolePage.open(shared.context, "about:blank");
-  await page.page.evaluateOnNewDocument(() => {
-    const jumps: string[] = [];
-    Object.assign(window, { jumps });
-    new PerformanceObserver((list) => {
-      for (const entry of list.getEntries() as (PerformanceEntry & { sources: { node?: Node }[] })[]) {
-        jumps.push(...entry.sources.map(({ node }) => (node instanceof Element ? node.outerHTML : "")));
-      }
-    }).observe({ type: "layout-shift", buffered: true });
-  });
-  await page.page.goto(shared.url);
-  await page.find("console-sandboxes >>> .item", sandboxId);
-  const { jumps, files } = await page.page.evaluate(async () => {
-    // What was painted has been judged after the frame that follows.
-    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-    const entries = performance.getEntriesByType("resource") as PerformanceResourceTiming[];
-    return {
-      jumps: (window as unknown as { jumps: string[] }).jumps,
-      files: entries
-        .filter(({ name }) => name.includes("/assets/"))
-        .map(({ name, encodedBodySize, decodedBodySize }) => ({
-          name: name.replace(/^.*\/|-[\w-]{8}\./g, " ").trim(),
-          bytes: encodedBodySize,
-          compressed: encodedBodySize < decodedBodySize,
-        })),
-    };
-  });
-  expect(jumps).toEqual([]);
-  // No editor, terminal, notebook or formula before one is shown.
-  expect(files.map(({ name }) => name).sort()).toEqual(["agent_sandbox_web_bg wasm", "index css", "index js"]);
-  expect(files.filter(({ compressed }) => !compressed)).toEqual([]);
-  expect(files.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(200_000);
-  await page.page.close();
-});
-
 test("the colours can be switched by hand", async () => {
   const { first } = shared;
   await first.page.bringToFront();

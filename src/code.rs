@@ -125,7 +125,7 @@ impl Interpreter {
             Fault::Answer(answer) if answer.gateway == Some(Gateway::Port) => return true,
             Fault::Answer(answer) if answer.gateway.is_none() && answer.status == 502 => {}
             // Pages do not see what a gateway says. Nor do they get past one that wants a token for the port, whatever is behind it.
-            Fault::Network { begun: false, .. } if self.target.traffic_token.is_none() => {}
+            Fault::Network(lost) if !lost.begun && self.target.traffic_token.is_none() => {}
             _ => return false,
         }
         !self.answers(INTERPRETER_PORT).await && self.answers(ENVD_PORT).await

@@ -230,7 +230,7 @@ async fn healthy(target: &Target, limits: &Limits) -> Result<()> {
             Err(fault @ Fault::Thrown(_)) => return Err(fault),
             // An answer that is not a gateway's is envd's.
             Err(Fault::Answer(answer)) if answer.gateway.is_none() && !matches!(answer.status, 502..=504) => return Ok(()),
-            Err(fault @ Fault::Network { .. }) => {
+            Err(fault @ Fault::Network(_)) => {
                 if is_unresolvable(target.envd_url()) || now() - *silent_since.get_or_insert_with(now) > SILENCE {
                     return Err(fault);
                 }

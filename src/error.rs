@@ -25,14 +25,18 @@ pub enum Fault {
     /// A server answered no.
     Answer(Box<Answer>),
     /// There was no answer, or it broke off.
-    Network {
-        /// Whether an answer had begun.
-        begun: bool,
-        /// What the runtime said, for `cause`.
-        cause: JsValue,
-        /// Where there was no answer, in a sentence; empty when nothing is known of that.
-        said: String,
-    },
+    Network(Box<Lost>),
+}
+
+/// What is known of an answer that did not come. Boxed like [`Answer`]: a fault passes through every step of a call, so it is two words.
+#[derive(Debug)]
+pub struct Lost {
+    /// Whether an answer had begun.
+    pub begun: bool,
+    /// What the runtime said, for `cause`.
+    pub cause: JsValue,
+    /// Where there was no answer, in a sentence; empty when nothing is known of that.
+    pub said: String,
 }
 
 /// A server's no.
@@ -85,7 +89,7 @@ impl From<Stop> for Fault {
 impl Fault {
     /// There was no answer, or it broke off.
     pub fn lost(begun: bool, cause: JsValue) -> Self {
-        Self::Network { begun, cause, said: String::new() }
+        Self::Network(Box::new(Lost { begun, cause, said: String::new() }))
     }
 
     /// The Connect code, when envd's calls gave one.
@@ -121,13 +125,13 @@ impl Fault {
         match self {
             Self::Thrown(error) => error,
             Self::Answer(answer) => answer.into_js(),
-            Self::Network { begun, cause, said } => {
-                let message = match &*said {
-                    _ if begun => "The connection was lost before the answer was complete.",
+            Self::Network(lost) => {
+                let message = match &*lost.said {
+                    _ if lost.begun => "The connection was lost before the answer was complete.",
                     "" => "There was no answer.",
                     said => said,
                 };
-                Thrown::new(Class::SandboxConnection, message).cause(&cause).build()
+                Thrown::new(Class::SandboxConnection, message).cause(&lost.cause).build()
             }
         }
     }

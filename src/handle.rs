@@ -9,6 +9,7 @@ use crate::process::{Exit, Output, Piece, Process};
 use crate::protocol::events::Channel;
 use crate::protocol::failure::Class;
 use crate::protocol::routing::decimal;
+use crate::protocol::utf8::lossy;
 use crate::transport::guard::Stop;
 use crate::transport::limits::Limits;
 use crate::transport::runtime::{ignore, now};
@@ -105,7 +106,7 @@ pub async fn collect(process: &Process, callbacks: Callbacks, capture: bool) -> 
 /// The `CommandResult` of a finished command.
 pub fn result_value(collected: &Collected, check: bool) -> Result<JsValue> {
     let Collected { exit, kept, output, truncated, duration } = collected;
-    let text = |bytes: &[u8]| JsValue::from_str(&String::from_utf8_lossy(bytes));
+    let text = |bytes: &[u8]| JsValue::from_str(&lossy(bytes));
     if check && exit.code != 0 {
         let code = decimal(exit.code.unsigned_abs().into());
         let sign = if exit.code < 0 { "-" } else { "" };

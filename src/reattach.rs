@@ -90,7 +90,7 @@ impl From<JsValue> for End {
 /// Whether the network, and not the server, ended it.
 fn is_loss(fault: &Fault) -> bool {
     match fault {
-        Fault::Network { .. } => true,
+        Fault::Network(_) => true,
         Fault::Answer(answer) => {
             answer.gateway.is_some() || answer.code == Some(Code::Unavailable) || matches!(answer.status, 429 | 502..=504)
         }

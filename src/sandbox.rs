@@ -267,7 +267,7 @@ pub async fn is_running(target: &Target, limits: &Limits) -> Result<bool> {
             }
             Err(fault) if fault.status() == Some(404) => return Ok(false),
             // The control plane cannot be reached: perhaps the sandbox can.
-            Err(Fault::Network { .. }) => {}
+            Err(Fault::Network(_)) => {}
             Err(fault) => return Err(fault),
         }
     }

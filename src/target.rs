@@ -122,9 +122,18 @@ impl Target {
     /// Whether envd is older than this version. One of an unknown version counts as new.
     pub fn envd_is_older(&self, than: [u32; 3]) -> bool {
         let Some(version) = &self.envd_version else { return false };
-        let mut parts = version.trim_start_matches('v').split(['.', '-', '+']).map_while(|part| part.parse().ok());
-        let parts: [Option<u32>; 3] = [parts.next(), parts.next(), parts.next()];
-        parts[0].is_some() && parts.map(Option::unwrap_or_default) < than
+        let (mut parts, mut at, mut known) = ([0u32; 3], 0, false);
+        for byte in version.bytes().skip_while(|byte| *byte == b'v') {
+            match byte {
+                b'0'..=b'9' => {
+                    parts[at] = parts[at].saturating_mul(10).saturating_add((byte - b'0').into());
+                    known = true;
+                }
+                b'.' if at < 2 => at += 1,
+                _ => break,
+            }
+        }
+        known && parts < than
     }
 
     pub fn call(&self, options: &Options) -> Result<CallOptions> {
@@ -158,11 +167,11 @@ impl Target {
         let mut silence = String::new();
         let (begun, cause, gateway) = match &fault {
             Fault::Thrown(_) => return fault.into_js(),
-            Fault::Network { begun, cause, said } => {
-                if !said.is_empty() {
-                    silence = [" ", said].concat();
+            Fault::Network(lost) => {
+                if !lost.said.is_empty() {
+                    silence = [" ", &lost.said].concat();
                 }
-                (*begun, cause.clone(), None)
+                (lost.begun, lost.cause.clone(), None)
             }
             Fault::Answer(answer) if answer.gateway.is_some() => (false, JsValue::UNDEFINED, answer.gateway),
             // Where answers have codes, the code says it: a deadline comes as 504, and from a sandbox that runs.

@@ -5,6 +5,8 @@
 //! there, [`SseReader::finish`] gives an event that the end of the stream cut off before its blank line: servers that close the connection
 //! behind their last line mean it.
 
+use super::utf8::lossy;
+
 /// The largest event that is held, in bytes. A stream that never ends a line must not fill the memory.
 pub const LARGEST_EVENT: usize = 64 * 1024 * 1024;
 
@@ -68,7 +70,7 @@ impl SseReader {
 
     /// Says that the stream has ended, and gives the event that it cut off, if there was one.
     pub fn finish(&mut self) -> Option<SseEvent> {
-        let rest = String::from_utf8_lossy(&self.buffer[self.line..]).into_owned();
+        let rest = lossy(&self.buffer[self.line..]).into_owned();
         self.buffer.clear();
         (self.line, self.scanned) = (0, 0);
         if !rest.is_empty() {
@@ -92,7 +94,7 @@ impl SseReader {
             return None;
         };
         let end = self.scanned + at;
-        let line = String::from_utf8_lossy(&self.buffer[self.line..end]).into_owned();
+        let line = lossy(&self.buffer[self.line..end]).into_owned();
         self.after_cr = self.buffer[end] == b'\r';
         self.line = end + 1;
         self.scanned = self.line;

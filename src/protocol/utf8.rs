@@ -1,5 +1,18 @@
 //! UTF-8 that arrives in pieces.
 
+use std::borrow::Cow;
+
+/// Bytes as text. What is no UTF-8 is replaced as [`Utf8Decoder`] does, which costs a page less than a second way of doing it.
+pub fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Cow::Borrowed(text);
+    }
+    let mut decoder = Utf8Decoder::default();
+    let mut text = decoder.push(bytes);
+    text.push_str(decoder.finish());
+    Cow::Owned(text)
+}
+
 /// Decodes one stream of bytes to text, holding back a character that a chunk border cut.
 ///
 /// Every stream has its own decoder: stdout and stderr may each be in the middle of a character. Bytes that are no UTF-8 become
@@ -39,27 +52,27 @@ impl Utf8Decoder {
                 }
             }
         }
-        // Nearly always all of it is text, which this checks a word at a time; parts are looked at one by one only where it is not.
-        let valid = std::str::from_utf8(rest).map_or_else(|error| error.valid_up_to(), str::len);
-        if let Some((head, tail)) = rest.split_at_checked(valid)
-            && let Ok(head) = std::str::from_utf8(head)
-        {
-            text.push_str(head);
-            rest = tail;
-        }
-        for part in rest.utf8_chunks() {
-            text.push_str(part.valid());
-            let invalid = part.invalid();
-            if invalid.is_empty() {
-                continue;
-            }
-            let at_end = invalid.as_ptr_range().end == rest.as_ptr_range().end;
-            let cut = std::str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none());
-            if at_end && cut {
-                self.held[..invalid.len()].copy_from_slice(invalid);
-                self.held_len = invalid.len();
-            } else {
-                text.push(char::REPLACEMENT_CHARACTER);
+        // Nearly always all of it is text, which this checks a word at a time.
+        while !rest.is_empty() {
+            let error = match std::str::from_utf8(rest) {
+                Ok(all) => {
+                    text.push_str(all);
+                    break;
+                }
+                Err(error) => error,
+            };
+            let (head, tail) = rest.split_at_checked(error.valid_up_to()).unwrap_or((&[], rest));
+            text.push_str(std::str::from_utf8(head).unwrap_or_default());
+            match error.error_len() {
+                Some(length) => {
+                    text.push(char::REPLACEMENT_CHARACTER);
+                    rest = tail.get(length..).unwrap_or_default();
+                }
+                None => {
+                    self.held[..tail.len()].copy_from_slice(tail);
+                    self.held_len = tail.len();
+                    break;
+                }
             }
         }
         text

@@ -79,10 +79,10 @@ pub async fn call(server: &Server, endpoint: &'static Endpoint, args: &Options) 
 fn too_large_perhaps(endpoint: &Endpoint, filled: &Filled, fault: Fault) -> Fault {
     let length = filled.body.dyn_ref::<js_sys::JsString>().map_or(0, js_sys::JsString::length);
     match fault {
-        Fault::Network { cause, .. } if length > USUAL_LIMIT => {
+        Fault::Network(lost) if length > USUAL_LIMIT => {
             let message = "The connection broke while more than 10 MiB were sent, which is what a server takes unless its policy allows more.";
             let error = server_error(Class::PayloadTooLarge, message, 0, endpoint.id, "", "payload_too_large", "");
-            error.cause(&cause).into()
+            error.cause(&lost.cause).into()
         }
         fault => fault,
     }

@@ -4,7 +4,7 @@ use crate::error::{Result, Thrown, invalid};
 use crate::options::{Options, bytes, is_record, items, no_nul, set, set_text};
 use crate::protocol::base64;
 use crate::protocol::failure::Class;
-use crate::protocol::routing::{decimal, encode};
+use crate::protocol::routing::{decimal, encode, split_at};
 use crate::protocol::server::endpoints::{Endpoint, Field, Kind, is_segment};
 use js_sys::{Array, JSON, Object};
 use wasm_bindgen::{JsCast, JsValue};
@@ -38,8 +38,8 @@ pub fn fill(endpoint: &Endpoint, args: &Options) -> Result<Filled> {
         }
         let value = sent(field, args)?;
         let placeholder = ["{", field.wire, "}"].concat();
-        if path.contains(&placeholder) {
-            path = path.replace(&placeholder, &encode(&text_of(field, &value)?));
+        if let Some((before, behind)) = split_at(&path, &placeholder) {
+            path = [before, &encode(&text_of(field, &value)?), behind].concat();
         } else if field.kind == Kind::Body {
             body = value.unchecked_into();
         } else if !has_body {
@@ -157,7 +157,7 @@ fn check_path(name: &str, value: &JsValue) -> Result<()> {
         return Err(invalid(&[name, " must be a string that is not empty."]));
     }
     no_nul(name, &path)?;
-    if path.chars().count() > LONGEST_PATH {
+    if path.chars().nth(LONGEST_PATH).is_some() {
         return Err(invalid(&[name, " is longer than ", &decimal(LONGEST_PATH as u64), " characters."]));
     }
     Ok(())

@@ -6,7 +6,7 @@ use crate::error::{Result, Thrown, invalid};
 use crate::members::{Answer, Args};
 use crate::options::{argument, bytes, integer, object};
 use crate::protocol::failure::Class;
-use crate::protocol::routing::decimal;
+use crate::protocol::routing::{decimal, split_at};
 use crate::stream::{Pull, chunk_stream};
 use crate::target::promise;
 use crate::transport::guard::{Guard, Held};
@@ -107,7 +107,7 @@ async fn expect(connection: &Connection, text: &JsValue, timeout: &JsValue) -> R
     let mut output = String::new();
     // Where the text may begin: what was looked through is not looked through again.
     let mut from = 0;
-    while !output[from..].contains(&text) {
+    while split_at(&output[from..], &text).is_none() {
         from = (0..=output.len().saturating_sub(text.len())).rev().find(|at| output.is_char_boundary(*at)).unwrap_or(0);
         let message = connection.receive(&stop).await?;
         if message.is_undefined() {

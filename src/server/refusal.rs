@@ -3,7 +3,7 @@
 use super::Server;
 use crate::error::{Answer, Fault, Gateway, Thrown};
 use crate::protocol::failure::{Class, short_message};
-use crate::protocol::routing::decimal;
+use crate::protocol::routing::{decimal, split_at};
 use crate::protocol::server::refusal::{Refusal, classify};
 use crate::transport::json::get;
 use wasm_bindgen::prelude::*;
@@ -85,7 +85,8 @@ fn refused(endpoint: &str, answer: &Answer) -> JsValue {
     let class = classify(endpoint, Refusal { status: answer.status, kind: &kind, code: &code });
     let said = short_message(&text("error")).or_else(|| answer.message.clone());
     let mut message = said.unwrap_or_else(|| ["Server returned HTTP ", &decimal(answer.status.into())].concat());
-    if matches!(class, Class::CommandArgument | Class::CommandExecution) && !kind.is_empty() && !message.contains(&kind) {
+    if matches!(class, Class::CommandArgument | Class::CommandExecution) && !kind.is_empty() && split_at(&message, &kind).is_none()
+    {
         message = [&kind, ": ", &message].concat();
     }
     let named = text("endpoint");

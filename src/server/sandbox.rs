@@ -31,9 +31,9 @@ extern "C" {
     fn run_command(client: &JsValue, name: JsValue, args: JsValue, options: JsValue) -> Promise;
     #[wasm_bindgen(js_name = listCommands)]
     fn list_commands(client: &JsValue, options: JsValue) -> Promise;
-    /// A line of a server's log without what a caller gave as secret.
-    #[wasm_bindgen(js_name = withoutSecrets, catch)]
-    fn without_secrets(line: &str, options: &JsValue) -> core::result::Result<String, JsValue>;
+    /// The last line of a server's log without what a caller gave as secret; `None` when every line is empty.
+    #[wasm_bindgen(js_name = lastWords, catch)]
+    fn last_words(log: &str, options: &JsValue) -> core::result::Result<Option<String>, JsValue>;
     #[wasm_bindgen(js_name = openTerminal)]
     fn open_terminal(client: &JsValue, options: &JsValue) -> Promise;
 }
@@ -46,9 +46,6 @@ const START_TIMEOUT: f64 = 30_000.0;
 
 /// The pause between two looks at the server's health, in ms.
 const LOOK_EVERY: f64 = 100.0;
-
-/// What lines of the launcher begin with.
-const LAUNCHER: &str = "agent-sandbox-server: ";
 
 /// Where a sandbox's server is.
 #[wasm_bindgen(skip_typescript)]
@@ -215,9 +212,8 @@ async fn until_healthy(process: &Rc<Process>, client: &JsValue, timeout: f64, op
         loop {
             match process.next_piece().await? {
                 Some(Piece::Text(Channel::Stderr, text)) => {
-                    if let Some(line) = text.lines().map(str::trim).rfind(|line| !line.is_empty()) {
-                        let words = without_secrets(line.strip_prefix(LAUNCHER).unwrap_or(line), options.value())?;
-                        let words = short_message(words.trim_end_matches('.'));
+                    if let Some(words) = last_words(&text, options.value())? {
+                        let words = short_message(&words);
                         *said.borrow_mut() = words.map(|words| [": ", &words].concat()).unwrap_or_default();
                     }
                 }

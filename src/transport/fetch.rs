@@ -4,7 +4,7 @@ use super::guard::Guard;
 use super::json::get;
 use super::limits::Limits;
 use crate::client::Client;
-use crate::error::{Answer, Fault, Gateway, Result};
+use crate::error::{Answer, Fault, Gateway, Lost, Result};
 use crate::protocol::connect::Code;
 use crate::protocol::failure::{Doing, short_message};
 use js_sys::{JSON, Object, Promise, Uint8Array};
@@ -183,7 +183,7 @@ fn retry_wait(fault: &Fault, attempt: i32) -> Option<f64> {
     let backoff = f64::from(100 << attempt) * (0.5 + js_sys::Math::random());
     match fault {
         Fault::Thrown(_) => None,
-        Fault::Network { .. } => Some(backoff),
+        Fault::Network(_) => Some(backoff),
         // A gateway that knows the sandbox does not run will say so again.
         Fault::Answer(answer) if answer.gateway.is_some() => None,
         Fault::Answer(answer) => match answer.status {
@@ -208,7 +208,8 @@ async fn attempt_once(client: &Client, request: &Request<'_>, want: Want, limits
     let status = get(&answer, "status");
     let Some(status) = status.as_f64() else {
         let said = get(&answer, "said").as_string().unwrap_or_default();
-        return Err(Fault::Network { begun: get(&answer, "begun").is_truthy(), cause: get(&answer, "cause"), said });
+        let lost = Lost { begun: get(&answer, "begun").is_truthy(), cause: get(&answer, "cause"), said };
+        return Err(Fault::Network(Box::new(lost)));
     };
     let exchange = Exchange(answer.unchecked_into());
     if !exchange.ok() {

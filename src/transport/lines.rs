@@ -8,6 +8,7 @@ use super::limits::Limits;
 use super::slots::{Slot, acquire};
 use crate::error::Result;
 use crate::protocol::interpreter::{INTERPRETER_PORT, LineReader, without_bare_words};
+use crate::protocol::utf8::lossy;
 use crate::target::Target;
 use js_sys::JSON;
 use wasm_bindgen::prelude::*;
@@ -80,6 +81,6 @@ impl LineStream {
 }
 
 fn parse(line: &[u8]) -> Option<JsValue> {
-    let text = String::from_utf8_lossy(line);
+    let text = lossy(line);
     JSON::parse(&text).or_else(|error| without_bare_words(&text).map_or(Err(error), |text| parse_with_nan(&text))).ok()
 }

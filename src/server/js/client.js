@@ -190,14 +190,27 @@ export function serverOf(origin, url, ptyUrl, options) {
   return new ServerClient(url, fields(options, { ptyUrl }), new Origin((args) => origin.open(args)));
 }
 
-/** A line of a server's log without the values that a caller gave and nobody else should see: of the token, of variables, of tokens in a policy. */
-export function withoutSecrets(line, { token, envs, policy }) {
+/**
+ * The last line of a server's log, undefined when every line is empty; without the values that a caller gave and nobody else should see: of
+ * the token, of variables, of tokens in a policy.
+ */
+export function lastWords(log, options) {
+  const { token, envs, policy } = options ?? {};
+  const line = log.trimEnd().split("\n").at(-1).trim();
+  if (!line) return undefined;
   const secrets = [token, ...Object.values(envs ?? {})];
   JSON.stringify(policy?.auth, (_, value) => {
     if (typeof value === "string") secrets.push(value);
     return value;
   });
-  return secrets.filter((one) => typeof one === "string" && one !== "").reduce((text, one) => text.replaceAll(one, "…"), line);
+  const said = line.replace(/^agent-sandbox-server: /, "");
+  return (
+    secrets
+      .filter((one) => typeof one === "string" && one !== "")
+      .reduce((text, one) => text.replaceAll(one, "…"), said)
+      // Whoever quotes it goes on behind it.
+      .replace(/\.+$/, "")
+  );
 }
 
 /** Whether a server answers; without waiting long, since it is asked again. */

@@ -25,6 +25,8 @@ export interface OpenDocument {
   version?: string | undefined;
   /** What happened to the file in the sandbox that the text here does not know of. */
   outside?: "changed" | "deleted" | undefined;
+  /** Whether it is shown as what its text describes, such as formatted text. */
+  previewing?: boolean;
   /** Whether it is shown against what the file holds. */
   comparing?: boolean;
   /** The line to go to once it is read. */

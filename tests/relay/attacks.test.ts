@@ -339,6 +339,38 @@ describe("requests to ports", () => {
   });
 });
 
+test("who is refused by a Node relay while still sending reads why", async () => {
+  await using under = await relayUnderTest({ policy: { templates: ["base"], ports: [9000, 8080], maxBodyBytes: 100_000 } });
+  const server = await listen(createServer(under.relay.listener));
+  try {
+    const token = await under.token();
+    for (const [path, headers, status] of [
+      ["/sandboxes", { ...RELAY, "x-user": "alice" }, 413],
+      ["/s/ialice/9000/x", session(token), 413],
+      ["/s/ialice/8080/x", session(token), 413],
+      ["/s/ialice/9000/x", {}, 401],
+    ] as const) {
+      // In pieces, so that its length is not told; more than the buffers on the way hold.
+      const body = new Blob([new Uint8Array(16 << 20)]).stream();
+      const init = { method: "POST", headers, body, duplex: "half" } as RequestInit;
+      const answer = await fetch(`${server.address}/api/sandbox${path}`, init);
+      expect(await refusal(answer), path).toMatchObject({ status });
+    }
+  } finally {
+    await server.close();
+  }
+});
+
+test("a port that hangs up while a body is being sent is told from one that is not there", async () => {
+  await using under = await relayUnderTest();
+  under.upstream.on("POST", "/s/ialice/8080/x", (exchange) => exchange.reset());
+  const headers = session(await under.token());
+  const body = new Blob([new Uint8Array(16 << 20)]).stream();
+  const answer = await refusal(await under.ask("POST", "/s/ialice/8080/x", { headers, body }));
+  expect(answer).toMatchObject({ status: 502, reason: "unreachable" });
+  expect(answer.message).toContain("while the request's body was being sent");
+});
+
 describe("what may be made", () => {
   test("what the policy has no place for", async () => {
     await using under = await relayUnderTest({ policy: { templates: ["base"], internet: false, maxTimeoutMs: 60_000 } });

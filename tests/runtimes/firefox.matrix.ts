@@ -1,13 +1,5 @@
 // Firefox: every kind of page and worker.
-import type { Browser } from "puppeteer-core";
-import { afterAll, beforeAll } from "vitest";
 import { launchFirefox } from "../support/browser.ts";
-import { openIn, testPages } from "./pages.ts";
+import { testPagesIn } from "./pages.ts";
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchFirefox();
-});
-afterAll(() => browser?.close());
-
-testPages((url) => openIn(browser, url));
+testPagesIn(launchFirefox);

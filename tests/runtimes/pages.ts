@@ -1,7 +1,7 @@
 /** Running the calls of calls.ts in pages and their workers, whatever the browser: a page posts how they went to its own server. */
 import { join } from "node:path";
 import type { Browser } from "puppeteer-core";
-import { inject, test } from "vitest";
+import { afterAll, beforeAll, inject, test } from "vitest";
 import { packageProject } from "../support/package-project.ts";
 import { servePages } from "../support/pages.ts";
 import type { Outcome } from "./calls.ts";
@@ -88,18 +88,26 @@ const KINDS = {
 export type KindName = keyof typeof KINDS;
 
 /** Every kind of page and worker. */
-export const EVERY_KIND = Object.keys(KINDS) as KindName[];
+const EVERY_KIND = Object.keys(KINDS) as KindName[];
 
 /** Declares a test for each of these kinds. */
 export function testPages(open: Open, names: KindName[] = EVERY_KIND): void {
   test.each(names)("%s makes every call", async (name) => expectAllWell(await outcomesIn(KINDS[name], open)));
 }
 
-/** Opens an address in a tab of a browser. */
-export async function openIn(browser: Browser, url: string): Promise<() => Promise<void>> {
-  const page = await browser.newPage();
-  await page.goto(url);
-  return () => page.close();
+/** The same in tabs of a browser that is driven by puppeteer. */
+export function testPagesIn(launch: () => Promise<Browser>, names?: KindName[]): void {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launch();
+  });
+  afterAll(() => browser?.close());
+  const open: Open = async (url) => {
+    const page = await browser.newPage();
+    await page.goto(url);
+    return () => page.close();
+  };
+  testPages(open, names);
 }
 
 async function outcomesIn(kind: Kind, open: Open): Promise<Outcome[]> {

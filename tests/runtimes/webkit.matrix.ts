@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { afterAll, beforeAll } from "vitest";
-import { EVERY_KIND, testPages } from "./pages.ts";
+import { testPages } from "./pages.ts";
 
 const BROWSER = process.env.WEBKIT ?? "/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser";
 
@@ -40,4 +40,4 @@ async function end(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-testPages(open, EVERY_KIND);
+testPages(open);

@@ -22,6 +22,7 @@ mod routes;
 mod users;
 
 use crate::handover::{ENVD_SOCKET, EnvdConfig, PORTS_SOCKET, READY};
+use crate::received::Received;
 use anyhow::{Context, anyhow};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -129,7 +130,7 @@ async fn accept_http(listener: UnixListener, envd: Arc<Envd>) {
         };
         let envd = Arc::clone(&envd);
         tokio::spawn(async move {
-            let service = service_fn(|request| routes::handle(Arc::clone(&envd), request));
+            let service = service_fn(|request| routes::handle(Arc::clone(&envd), Received::of(request)));
             if let Err(error) = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await {
                 tracing::debug!(%error, "a connection broke");
             }

@@ -5,15 +5,15 @@ use super::connect::{Context, client_stream, end_of_stream, is_streaming, server
 use super::error::HttpError;
 use super::users::User;
 use super::{Envd, auth, cors, files, filesystem, process};
+use crate::received::Received;
 use http::header::{self, HeaderValue};
 use http::{Method, Request, Response, StatusCode};
-use hyper::body::Incoming;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Answers any request.
-pub async fn handle(envd: Arc<Envd>, request: Request<Incoming>) -> Result<Response<Body>, Infallible> {
+pub async fn handle(envd: Arc<Envd>, request: Request<Received>) -> Result<Response<Body>, Infallible> {
     if let Some(answer) = cors::preflight(&request) {
         return Ok(answer);
     }
@@ -23,7 +23,7 @@ pub async fn handle(envd: Arc<Envd>, request: Request<Incoming>) -> Result<Respo
     Ok(response)
 }
 
-async fn authorized(envd: Arc<Envd>, request: Request<Incoming>) -> Response<Body> {
+async fn authorized(envd: Arc<Envd>, request: Request<Received>) -> Response<Body> {
     if let Err(error) = auth::check_token(envd.config.access_token.as_deref(), &request) {
         return error.into_response();
     }
@@ -36,7 +36,7 @@ async fn authorized(envd: Arc<Envd>, request: Request<Incoming>) -> Response<Bod
     }
 }
 
-async fn route(envd: Arc<Envd>, basic_user: Option<User>, request: Request<Incoming>) -> Response<Body> {
+async fn route(envd: Arc<Envd>, basic_user: Option<User>, request: Request<Received>) -> Response<Body> {
     let path = request.uri().path().to_owned();
     if let Some(method) = path.strip_prefix("/process.Process/") {
         return process_call(method, context(envd, basic_user), request).await;
@@ -82,7 +82,7 @@ fn not_found() -> Response<Body> {
     HttpError::Text(StatusCode::NOT_FOUND, "404 page not found".to_owned()).into_response()
 }
 
-async fn process_call(method: &str, context: Context, request: Request<Incoming>) -> Response<Body> {
+async fn process_call(method: &str, context: Context, request: Request<Received>) -> Response<Body> {
     use process::service as rpc;
     match method {
         "List" => unary(request, context, rpc::list).await,
@@ -97,7 +97,7 @@ async fn process_call(method: &str, context: Context, request: Request<Incoming>
     }
 }
 
-async fn filesystem_call(method: &str, context: Context, request: Request<Incoming>) -> Response<Body> {
+async fn filesystem_call(method: &str, context: Context, request: Request<Received>) -> Response<Body> {
     use filesystem::service as rpc;
     match method {
         "Stat" => unary(request, context, rpc::stat).await,

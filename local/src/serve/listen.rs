@@ -1,6 +1,7 @@
 //! The listening socket and its connections.
 
 use super::route::Front;
+use crate::received::Received;
 use anyhow::{Context, bail};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -84,7 +85,7 @@ async fn connection(stream: TcpStream, peer: IpAddr, front: Arc<Front>) {
     drop(stream.set_nodelay(true));
     let service = service_fn(move |request| {
         let front = Arc::clone(&front);
-        async move { Ok::<_, Infallible>(front.answer(request, peer).await) }
+        async move { Ok::<_, Infallible>(front.answer(Received::of(request), peer).await) }
     });
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD);

@@ -7,11 +7,11 @@ use super::gateway::{self, Target};
 use super::hosts::{Allowed, Host, Place};
 use super::platform::Platform;
 use super::results;
+use crate::received::Received;
 use axum::Router;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, Request, StatusCode};
-use hyper::body::Incoming;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Instant;
@@ -33,14 +33,14 @@ impl Front {
     }
 
     /// Answers one request of `peer`. The log gets method, path and status: queries hold signatures, headers hold keys.
-    pub async fn answer(&self, request: Request<Incoming>, peer: IpAddr) -> Response {
+    pub async fn answer(&self, request: Request<Received>, peer: IpAddr) -> Response {
         let (method, path, start) = (request.method().clone(), request.uri().path().to_owned(), Instant::now());
         let response = self.dispatch(request, peer).await.unwrap_or_else(ApiError::into_response);
         tracing::debug!(%method, path, status = response.status().as_u16(), ms = start.elapsed().as_millis(), "request");
         response
     }
 
-    async fn dispatch(&self, request: Request<Incoming>, peer: IpAddr) -> Result<Response, ApiError> {
+    async fn dispatch(&self, request: Request<Received>, peer: IpAddr) -> Result<Response, ApiError> {
         let host = self.allowed.host(request.uri(), request.headers())?;
         match &host.place {
             // Whatever else the request says: results know no sandbox and no control plane.
@@ -87,7 +87,7 @@ impl Front {
         }
     }
 
-    async fn control(&self, host: Host, request: Request<Incoming>) -> Response {
+    async fn control(&self, host: Host, request: Request<Received>) -> Response {
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(host);
         match self.control.clone().call(request).await {

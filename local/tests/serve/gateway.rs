@@ -165,3 +165,14 @@ async fn a_port_that_is_not_public_asks_for_the_traffic_token() {
     assert!(detail.get("trafficAccessToken").is_none());
     assert_eq!(detail["network"], json!({"allowPublicTraffic": false}));
 }
+
+#[tokio::test]
+async fn who_is_refused_while_a_large_body_is_still_being_sent_reads_why() {
+    let platform = Platform::start();
+    let sandbox = platform.sandbox().await;
+    // More than the buffers on the way hold.
+    let large = vec![0; 16 << 20];
+    let no_type = sandbox.call("POST", 49983, "/files?path=/tmp/large").body(large.clone()).send().await;
+    assert_eq!(no_type.status, 400, "{}", no_type.text());
+    assert_eq!(platform.call("POST", "/sandboxes").header("x-api-key", "wrong").body(large).send().await.status, 401);
+}

@@ -42,8 +42,33 @@ function converted(request: IncomingMessage, signal: AbortSignal): Request {
     method: request.method ?? "GET",
     headers,
     signal,
-    ...(hasBody ? { body: Readable.toWeb(request) as ReadableStream, duplex: "half" } : {}),
+    ...(hasBody ? { body: bodyOf(request), duplex: "half" } : {}),
   } as RequestInit);
+}
+
+/** How long the rest of a body that nobody wants is taken in, in ms. */
+const LINGER_MS = 30_000;
+
+/**
+ * A request's body as the web's stream. Node's own way there ends the connection when the stream is cancelled, and who still sends would read of
+ * a reset in place of the answer. So the rest is taken in and thrown away, for a while.
+ */
+function bodyOf(request: IncomingMessage): ReadableStream<Uint8Array> {
+  const pieces = request.iterator({ destroyOnReturn: false });
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = (await pieces.next()) as IteratorResult<Uint8Array, undefined>;
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    async cancel() {
+      const timer = setTimeout(() => request.destroy(), LINGER_MS);
+      timer.unref();
+      request.once("close", () => clearTimeout(timer));
+      await pieces.return?.();
+      request.resume();
+    },
+  });
 }
 
 async function listen(core: Core, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {

@@ -3,7 +3,7 @@ import { streamed, whole } from "./bodies.js";
 import { back, onward, SESSION_HEADER } from "./headers.js";
 import type { Rate } from "./limits.js";
 import type { Place, Provider } from "./provider.js";
-import { Refusal, redirected, tooLarge, unreachable } from "./refusal.js";
+import { brokenOff, Refusal, redirected, tooLarge, unreachable } from "./refusal.js";
 import type { Session, Sessions } from "./session.js";
 import type { RelayPolicy } from "./types.d.ts";
 
@@ -103,7 +103,7 @@ export class Ports {
     try {
       answer = await this.#settings.fetch(base, init);
     } catch {
-      throw sent?.refusal ?? unreachable();
+      throw sent?.refusal ?? (request.bodyUsed ? brokenOff() : unreachable());
     }
     if (sent?.refusal) {
       answer.body?.cancel().catch(() => undefined);

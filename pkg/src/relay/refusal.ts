@@ -31,6 +31,14 @@ export const notFound = (id: string) => new Refusal(404, "not_found", `There is 
 
 export const unreachable = () => new Refusal(502, "unreachable", "The platform did not answer the relay.");
 
+/** Servers that refuse a body by its headers, its size or its token may close the connection before they have said so. */
+export const brokenOff = () =>
+  new Refusal(
+    502,
+    "unreachable",
+    "The connection to the sandbox's port ended while the request's body was being sent: it may not take one like this.",
+  );
+
 export const redirected = () =>
   new Refusal(502, "redirect", "What the relay asked answered with a redirect, which it does not follow.");
 

@@ -3,14 +3,14 @@
 use super::super::error::RpcError;
 use super::compression::{gunzip, too_large};
 use super::{Codec, MAX_MESSAGE, Wire};
+use crate::received::Received;
 use agent_sandbox_web::protocol::connect::Code;
 use agent_sandbox_web::protocol::envelope::{EnvelopeError, EnvelopeReader, FLAG_COMPRESSED};
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use hyper::body::Incoming;
 
 /// The whole body of a unary call.
-pub async fn whole_body(body: Incoming) -> Result<Bytes, RpcError> {
+pub async fn whole_body(body: Received) -> Result<Bytes, RpcError> {
     match Limited::new(body, MAX_MESSAGE).collect().await {
         Ok(collected) => Ok(collected.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => Err(too_large()),
@@ -24,7 +24,7 @@ fn broken(error: &dyn std::fmt::Display) -> RpcError {
 
 /// The messages of an enveloped request, one after another.
 pub struct Messages {
-    body: Incoming,
+    body: Received,
     reader: EnvelopeReader,
     codec: Codec,
     compressed: bool,
@@ -32,7 +32,7 @@ pub struct Messages {
 
 impl Messages {
     /// The messages of `body`; `compressed` is whether the request announced that envelopes may be packed.
-    pub fn new(body: Incoming, codec: Codec, compressed: bool) -> Self {
+    pub fn new(body: Received, codec: Codec, compressed: bool) -> Self {
         Self { body, reader: EnvelopeReader::with_limit(MAX_MESSAGE), codec, compressed }
     }
 

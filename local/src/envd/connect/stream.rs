@@ -6,13 +6,13 @@ use super::compression::{Compressions, gzip};
 use super::headers::{Shape, check_version, keepalive, timeout};
 use super::request::Messages;
 use super::{Codec, Context, Frame, Wire};
+use crate::received::Received;
 use agent_sandbox_web::protocol::envelope::{FLAG_COMPRESSED, FLAG_END_STREAM, HEADER_LEN, write_envelope};
 use bytes::Bytes;
 use futures_util::Stream;
 use http::header::{self, HeaderName, HeaderValue};
 use http::{Request, Response};
 use http_body_util::BodyExt;
-use hyper::body::Incoming;
 use serde_json::json;
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -25,7 +25,7 @@ const ACCEPT_ENCODING: HeaderName = HeaderName::from_static("connect-accept-enco
 
 /// Answers a call with one request and many answers.
 pub async fn server_stream<Q, S, T, F>(
-    request: Request<Incoming>,
+    request: Request<Received>,
     mut context: Context,
     handler: impl FnOnce(Context, Q) -> F,
 ) -> Response<Body>
@@ -66,7 +66,7 @@ where
 
 /// Answers a call with many requests and one answer.
 pub async fn client_stream<A, F>(
-    request: Request<Incoming>,
+    request: Request<Received>,
     mut context: Context,
     handler: impl FnOnce(Context, Messages) -> F,
 ) -> Response<Body>
@@ -109,7 +109,7 @@ enum Refusal {
     Error(Codec, RpcError),
 }
 
-fn begin(request: &Request<Incoming>, context: &mut Context) -> Result<(Codec, Compressions), Refusal> {
+fn begin(request: &Request<Received>, context: &mut Context) -> Result<(Codec, Compressions), Refusal> {
     let codec = Shape::Stream.codec(request).map_err(Refusal::Answer)?;
     let headers = request.headers();
     let mut read = || {

@@ -6,10 +6,10 @@ use super::compression::{Compressions, gunzip, gzip};
 use super::headers::{Shape, check_version, timeout};
 use super::request::whole_body;
 use super::{Codec, Context, Wire};
+use crate::received::Received;
 use bytes::Bytes;
 use http::header::{self, HeaderValue};
 use http::{Request, Response};
-use hyper::body::Incoming;
 use tokio::time::Instant;
 
 /// Answers that are shorter, in bytes, are packed only for callers that packed their request.
@@ -17,7 +17,7 @@ const WORTH_PACKING: usize = 1024;
 
 /// Answers a unary call by `handler`.
 pub async fn unary<Q, A, F>(
-    request: Request<Incoming>,
+    request: Request<Received>,
     mut context: Context,
     handler: impl FnOnce(Context, Q) -> F,
 ) -> Response<Body>
@@ -50,7 +50,7 @@ where
     answer.await.unwrap_or_else(RpcError::into_response)
 }
 
-async fn read<Q: Wire>(body: Incoming, codec: Codec, packed: bool) -> Result<Q, RpcError> {
+async fn read<Q: Wire>(body: Received, codec: Codec, packed: bool) -> Result<Q, RpcError> {
     let bytes = whole_body(body).await?;
     let plain = if packed && !bytes.is_empty() { gunzip(&bytes)? } else { bytes };
     if plain.is_empty() && codec == Codec::Json {

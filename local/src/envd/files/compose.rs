@@ -8,10 +8,10 @@ use super::super::paths::{base_name, parent};
 use super::super::users::User;
 use super::query::{resolve, user};
 use super::writer::give;
+use crate::received::Received;
 use http::header::{self, HeaderValue};
 use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
-use hyper::body::Incoming;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::fs::{self, File};
@@ -33,7 +33,7 @@ struct Plan {
 }
 
 /// Answers a composition.
-pub async fn compose(envd: Arc<Envd>, request: Request<Incoming>) -> Response<Body> {
+pub async fn compose(envd: Arc<Envd>, request: Request<Received>) -> Response<Body> {
     match plan_and_join(&envd, request).await {
         Ok(file) => {
             let mut response = Response::new(full(file.to_string()));
@@ -44,7 +44,7 @@ pub async fn compose(envd: Arc<Envd>, request: Request<Incoming>) -> Response<Bo
     }
 }
 
-async fn plan_and_join(envd: &Envd, request: Request<Incoming>) -> Result<Value, HttpError> {
+async fn plan_and_join(envd: &Envd, request: Request<Received>) -> Result<Value, HttpError> {
     let invalid = |error: &dyn std::fmt::Display| HttpError::bad_request(format!("invalid request body: {error}"));
     let body = Limited::new(request.into_body(), LARGEST).collect().await.map_err(|error| invalid(&error))?.to_bytes();
     let plan: Plan = serde_json::from_slice(&body).map_err(|error| invalid(&error))?;

@@ -8,13 +8,13 @@ use super::accepted::{Encoding, encoding};
 use super::conditions::{Wanted, wanted};
 use super::content_type::{by_content, by_name, disposition};
 use super::query::{Query, resolve};
+use crate::received::Received;
 use agent_sandbox_web::protocol::signature::Operation;
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use http::header::{self, HeaderMap, HeaderValue};
 use http::{Request, Response, StatusCode};
-use hyper::body::Incoming;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::ops::Range;
@@ -29,7 +29,7 @@ const PIECE: usize = 256 * 1024;
 const HEAD: usize = 512;
 
 /// Answers a download.
-pub async fn download(envd: Arc<Envd>, request: Request<Incoming>) -> Response<Body> {
+pub async fn download(envd: Arc<Envd>, request: Request<Received>) -> Response<Body> {
     let found = async {
         let query = Query::parse(request.uri().query().unwrap_or_default())?;
         let user = query.authorize(&envd, &request, Operation::Read)?;

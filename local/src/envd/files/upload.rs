@@ -10,13 +10,13 @@ use super::gunzip::Gunzip;
 use super::metadata::from_headers;
 use super::query::{Query, resolve};
 use super::writer::store;
+use crate::received::Received;
 use agent_sandbox_web::protocol::signature::Operation;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use http::header::{self, HeaderMap, HeaderValue};
 use http::{Request, Response, StatusCode};
 use http_body_util::BodyDataStream;
-use hyper::body::Incoming;
 use multer::Multipart;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +28,7 @@ use std::sync::Arc;
 type Pieces = Pin<Box<dyn Stream<Item = io::Result<Bytes>> + Send>>;
 
 /// Answers an upload.
-pub async fn upload(envd: Arc<Envd>, request: Request<Incoming>) -> Response<Body> {
+pub async fn upload(envd: Arc<Envd>, request: Request<Received>) -> Response<Body> {
     match store_all(&envd, request).await {
         Ok(files) => {
             let mut response = Response::new(full(Value::from(files).to_string()));
@@ -40,7 +40,7 @@ pub async fn upload(envd: Arc<Envd>, request: Request<Incoming>) -> Response<Bod
     }
 }
 
-async fn store_all(envd: &Envd, request: Request<Incoming>) -> Result<Vec<Value>, HttpError> {
+async fn store_all(envd: &Envd, request: Request<Received>) -> Result<Vec<Value>, HttpError> {
     let query = Query::parse(request.uri().query().unwrap_or_default())?;
     let user = query.authorize(envd, &request, Operation::Write)?;
     let metadata = from_headers(request.headers())?;
@@ -119,7 +119,7 @@ impl Files<'_> {
 }
 
 /// The bytes of a body, unpacked where it is packed.
-async fn plain(headers: &HeaderMap, body: Incoming) -> Result<Pieces, HttpError> {
+async fn plain(headers: &HeaderMap, body: Received) -> Result<Pieces, HttpError> {
     let bytes = BodyDataStream::new(body).map_err(io::Error::other);
     match text(headers, header::CONTENT_ENCODING).trim().to_ascii_lowercase().as_str() {
         "" | "identity" => Ok(Box::pin(bytes)),

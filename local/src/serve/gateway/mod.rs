@@ -21,11 +21,11 @@ use super::hosts::Host;
 use super::keys::same;
 use super::platform::Platform;
 use super::sandbox::{Phase, Sandbox, Status};
+use crate::received::Received;
 use axum::body::Body;
 use axum::response::Response;
 use connector::{Connector, ENVD_PORT, PortClosed};
 use http::{HeaderMap, HeaderValue, Request, StatusCode, Uri, Version};
-use hyper::body::Incoming;
 use hyper::upgrade::OnUpgrade;
 use hyper_util::client::legacy::{Client, Error};
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -47,7 +47,7 @@ const UPGRADED_BUFFER: usize = 64 * 1024;
 
 /// How the gateway reaches one sandbox.
 pub struct Route {
-    client: Client<Connector, Incoming>,
+    client: Client<Connector, Received>,
     connector: Connector,
 }
 
@@ -94,7 +94,7 @@ pub async fn handle(
     host: &Host,
     peer: IpAddr,
     target: Result<Target, Malformed>,
-    request: Request<Incoming>,
+    request: Request<Received>,
 ) -> Response {
     let target = match target {
         Ok(target) => target,
@@ -184,7 +184,7 @@ async fn forward(
     route: &Route,
     target: &Target,
     uri: Uri,
-    mut request: Request<Incoming>,
+    mut request: Request<Received>,
 ) -> Result<Response, Error> {
     let asked_private_network = headers::asks_private_network(request.headers());
     let upgrade = headers::upgrade(request.headers());

@@ -254,7 +254,11 @@ describe("the files of a sandbox", { timeout: 120_000 }, () => {
   test("a name that is no UTF-8 is listed, and what cannot be done with it is told", async () => {
     await page.run("printf inside > $'bad\\xff.txt'");
     await page.click("sandbox-tree >>> .row", "bad\ufffd.txt");
-    await page.find("sandbox-editor >>> sandbox-error >>> .title");
+    await page.find("sandbox-editor >>> sandbox-error >>> .title", "This name cannot be written here");
+    await page.until(`(() => {
+      const [tab, list] = [".tab[aria-selected=true]", ".tabs"].map((path) => window.deepQuery("sandbox-editor >>> " + path, "")[0]?.getBoundingClientRect());
+      return tab && tab.right <= list.right + 1 && tab.left >= list.left - 1;
+    })()`);
     await screenshot(page.page, "console-name-no-utf8");
     await page.click("sandbox-editor >>> .message button", "Close");
     await page.run("rm bad*");

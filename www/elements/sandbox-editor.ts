@@ -5,7 +5,7 @@ import { repeat } from "lit/directives/repeat.js";
 import { isGone } from "./describe-error.js";
 import { type Draft, draftsOf } from "./editor/drafts.js";
 import type { EditorDocument, EditorEngine } from "./editor/editor-engine.js";
-import { isMissing, type OpenDocument, version, versionOf } from "./editor/open-document.js";
+import { isMissing, type OpenDocument, version, versionOf, withReason } from "./editor/open-document.js";
 import { askToClose, askToOverwrite } from "./editor/questions.js";
 import { comparing, noFile, outside, picture, preview, previewType, refused, status } from "./editor/views.js";
 import { editorStyles } from "./editor-styles.js";
@@ -231,7 +231,7 @@ export class SandboxEditor extends LitElement {
       else if (opened) this.take(document, opened, engine);
       if (document === this.current) await this.show(document, focus);
     } catch (error) {
-      if (!document.reading.signal.aborted) this.change(document, { error });
+      if (!document.reading.signal.aborted) this.change(document, { error: withReason(error, document.path) });
     }
   }
 
@@ -303,6 +303,9 @@ export class SandboxEditor extends LitElement {
   /** Shows a document, reading it if that has not begun; `focus` says whether the person goes on in it. */
   private async show(document: OpenDocument, focus = true): Promise<void> {
     this.current = document;
+    void this.updateComplete.then(() =>
+      this.renderRoot.querySelector("[role=tab][aria-selected=true]")?.scrollIntoView({ block: "nearest" }),
+    );
     if (!document.begun) {
       await this.load(document, focus);
       return;

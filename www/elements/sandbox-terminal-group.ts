@@ -81,9 +81,9 @@ export class SandboxTerminalGroup extends LitElement {
       }
       .keys button {
         flex: 1 0 auto;
-        min-width: 34px;
+        min-width: 30px;
         min-height: 36px;
-        padding: 0 6px;
+        padding: 0 4px;
         border: 1px solid var(--sb-border-strong);
         border-radius: 6px;
         background: var(--sb-raised);

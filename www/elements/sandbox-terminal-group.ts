@@ -178,7 +178,7 @@ export class SandboxTerminalGroup extends LitElement {
   /** Keys for who has none. Pressing one leaves the focus, and with it the keyboard of a phone, where it is. */
   private renderKeys() {
     const button = (text: string, label: string, act: () => void, pressed: boolean | typeof nothing = nothing) =>
-      html`<button aria-label=${label} aria-pressed=${pressed} tabindex="-1" @pointerdown=${(event: Event) => event.preventDefault()} @click=${act}>${text}</button>`;
+      html`<button aria-label=${label} aria-pressed=${pressed} @pointerdown=${(event: Event) => event.preventDefault()} @click=${act}>${text}</button>`;
     return html`<div class="keys" role="toolbar" aria-label=${`${this.label}, keys`}>
       ${button("Ctrl", "Ctrl for the next key", () => this.setControl(!this.control), this.control)}
       ${TOUCH_KEYS.map((key) => button(key.text, key.label, () => this.terminal?.press(key)))}

@@ -258,8 +258,6 @@ fn run(target: &Rc<Target>, command: JsValue, options: JsValue, detached: bool) 
     target.promise(async move {
         let options = Options::new(options)?;
         let command = Command::read(&of, &command, &options)?;
-        // A detached command is asked about these by its handle.
-        let options = if detached { Options::new(JsValue::UNDEFINED)? } else { options };
         let callbacks = (options.function("onStdout")?, options.function("onStderr")?);
         let check = options.boolean("check")?.unwrap_or(of.client.check);
         let capture = options.boolean("capture")?.unwrap_or(true);

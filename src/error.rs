@@ -64,6 +64,8 @@ pub struct Answer {
 pub enum Gateway {
     /// The sandbox does not run.
     Sandbox,
+    /// The sandbox is paused.
+    Paused,
     /// The sandbox runs; the port is closed.
     Port,
 }

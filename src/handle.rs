@@ -11,6 +11,7 @@ use crate::protocol::failure::Class;
 use crate::protocol::routing::decimal;
 use crate::protocol::utf8::lossy;
 use crate::transport::guard::Stop;
+use crate::transport::json::get;
 use crate::transport::limits::Limits;
 use crate::transport::runtime::{ignore, now};
 use crate::unary::{RESIZE, call, kill};
@@ -61,7 +62,12 @@ pub struct Collected {
 pub async fn collect(process: &Process, callbacks: Callbacks, capture: bool) -> Result<Collected> {
     let (exit, kept, output) = (Exit { code: 0, error: None }, Default::default(), process.output);
     let mut collected = Collected { exit, kept, output, truncated: false, duration: 0.0 };
-    while let Some(piece) = process.next_piece().await? {
+    loop {
+        let piece = match process.next_piece().await {
+            Ok(Some(piece)) => piece,
+            Ok(None) => break,
+            Err(fault) => return Err(collected.told_with(fault)),
+        };
         let is_stderr = matches!(piece, Piece::Text(Channel::Stderr, _) | Piece::Bytes(Channel::Stderr, _));
         let kept = &mut collected.kept[usize::from(is_stderr)];
         let room = if capture { KEPT - kept.len() } else { 0 };
@@ -100,6 +106,20 @@ pub async fn collect(process: &Process, callbacks: Callbacks, capture: bool) -> 
         None => Err(Thrown::new(Class::SandboxConnection, "The handle was disconnected; the process goes on.")
             .suggestion("Use commands.connect(pid) to listen to it again.")
             .into()),
+    }
+}
+
+impl Collected {
+    /// A timeout's error tells what came before it.
+    fn told_with(&self, fault: Fault) -> Fault {
+        if let Fault::Thrown(error) = &fault
+            && get(error, "code") == "E3001"
+        {
+            for (name, kept) in ["stdout", "stderr"].into_iter().zip(&self.kept) {
+                set_text(error.unchecked_ref(), name, &String::from_utf8_lossy(kept));
+            }
+        }
+        fault
     }
 }
 
@@ -276,6 +296,7 @@ fn kill_process(process: &Rc<Process>, options: JsValue) -> Promise {
         let killed = JsFuture::from(killed).await?;
         // What callbacks still wait for, a killed process's reader does not.
         of.patience.fire(&JsValue::UNDEFINED);
+        of.absorb();
         Ok(killed)
     })
 }

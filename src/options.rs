@@ -123,7 +123,8 @@ impl Options {
         for pair in entries(&object)?.iter() {
             let pair: Array = pair.unchecked_into();
             let (Some(key), Some(value)) = (pair.get(0).as_string(), pair.get(1).as_string()) else {
-                return Err(invalid(&["every value of ", name, " must be a string."]));
+                let key = pair.get(0).as_string().unwrap_or_default();
+                return Err(invalid(&[name, ".", &key, " must be a string, not ", &kind(&pair.get(1)), "."]));
             };
             record.push((key, value));
         }

@@ -20,6 +20,7 @@ use js_sys::{Promise, Uint8Array};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use wasm_bindgen::JsValue;
+use wasm_bindgen_futures::spawn_local;
 use web_sys::ReadableStreamDefaultReader;
 
 /// Small frames are joined up to about this size, in bytes or characters.
@@ -314,6 +315,18 @@ impl Process {
     /// How it ended, once that was read.
     pub fn exit(&self) -> Option<Exit> {
         self.exit.borrow().clone()
+    }
+
+    /// What ends the wait for its output.
+    pub fn guard(&self) -> &Guard {
+        &self.stream.guard
+    }
+
+    /// Takes in what is still to come, whether or not somebody reads it: it is no more than what was on its way when the process was killed,
+    /// and a connection that nobody reads would keep the program that runs us from its end.
+    pub fn absorb(self: &Rc<Self>) {
+        let process = self.clone();
+        spawn_local(async move { process.stream.absorb().await });
     }
 
     pub fn is_done(&self) -> bool {

@@ -49,7 +49,7 @@ impl Attempts {
         let mut fault = lost;
         loop {
             let made = self.made.replace(self.made.get() + 1);
-            let reason = match target.state().await.as_deref() {
+            let reason = match target.state_after(&fault).await.0.as_deref() {
                 _ if fault.code() == Some(Code::NotFound) => "exited",
                 Some("paused") => "paused",
                 Some("") => "lost",
@@ -64,7 +64,9 @@ impl Attempts {
                 };
                 return Err(End { reason, error: target.explain(fault).await });
             }
-            pause(made, stop).await?;
+            if pause(made, stop).await?.is_truthy() {
+                self.made.set(0);
+            }
             let attached = attach().await;
             if stop.is_fired() {
                 return Err(stop.error().into());
@@ -99,7 +101,8 @@ fn is_loss(fault: &Fault) -> bool {
     }
 }
 
-async fn pause(made: u32, stop: &Guard) -> Result<(), JsValue> {
+/// Gives whether the computer woke meanwhile, or got its network back.
+async fn pause(made: u32, stop: &Guard) -> Result<JsValue, JsValue> {
     let ms = (FIRST_PAUSE * f64::from(1 << made.min(10))).min(LONGEST_PAUSE) * (0.5 + js_sys::Math::random());
-    JsFuture::from(stop.sleep(ms)).await.map(drop)
+    JsFuture::from(stop.sleep(ms)).await
 }

@@ -9,6 +9,7 @@ use crate::protocol::connect::Code;
 use crate::protocol::control::Clouds;
 use crate::protocol::failure::{Class, Doing};
 use crate::protocol::routing::{self, ENVD_PORT, Form, decimal, encode};
+use crate::sandbox::health;
 use crate::transport::fetch::{Reply, Request, Want, send};
 use crate::transport::json::get;
 use crate::transport::limits::Limits;
@@ -165,25 +166,26 @@ impl Target {
     /// What a failure on the way to the sandbox means for the caller.
     pub async fn explain(&self, fault: Fault) -> JsValue {
         let mut silence = String::new();
-        let (begun, cause, gateway) = match &fault {
+        let (begun, cause) = match &fault {
             Fault::Thrown(_) => return fault.into_js(),
             Fault::Network(lost) => {
                 if !lost.said.is_empty() {
                     silence = [" ", &lost.said].concat();
                 }
-                (lost.begun, lost.cause.clone(), None)
+                (lost.begun, lost.cause.clone())
             }
-            Fault::Answer(answer) if answer.gateway.is_some() => (false, JsValue::UNDEFINED, answer.gateway),
+            Fault::Answer(answer) if answer.gateway.is_some() => (false, JsValue::UNDEFINED),
             // Where answers have codes, the code says it: a deadline comes as 504, and from a sandbox that runs.
             Fault::Answer(answer) if answer.code.map_or(matches!(answer.status, 502..=504), |code| code == Code::Unavailable) => {
-                (answer.status == 200, JsValue::UNDEFINED, None)
+                (answer.status == 200, JsValue::UNDEFINED)
             }
             Fault::Answer(_) => return fault.into_js(),
         };
-        let state = self.state().await;
+        let (state, gateway) = self.state_after(&fault).await;
         // What a network failure asks for; an answer came from where the URL leads.
         let reach = |runs| if gateway.is_none() { reach_suggestion(&self.envd_url, runs) } else { String::new() };
         match state.as_deref() {
+            Some("") if begun => ended(&self.id, &cause),
             Some("") => gone(&self.id, &cause),
             Some("running") if gateway == Some(Gateway::Port) => {
                 let suggestion = "Try again in a moment; if it stays, kill it and create another.";
@@ -194,6 +196,7 @@ impl Target {
                 self.unreachable(&[" runs, but cannot be reached from here.", &silence].concat(), &reach(true), &cause)
             }
             Some(state) => self.unreachable(&[" does not run: it is ", state, "."].concat(), "", &cause),
+            None if gateway == Some(Gateway::Sandbox) && begun => ended(&self.id, &cause),
             None if gateway == Some(Gateway::Sandbox) => gone(&self.id, &cause),
             // However it shows: a stream that had begun broke off.
             None if begun => Fault::lost(begun, cause).into_js(),
@@ -203,6 +206,27 @@ impl Target {
 
     fn unreachable(&self, what: &str, suggestion: &str, cause: &JsValue) -> JsValue {
         Thrown::new(Class::Unreachable, &["The sandbox ", &self.id, what].concat()).suggestion(suggestion).cause(cause).build()
+    }
+
+    /// The sandbox's state after a call to it failed so, and what its gateway said. Where the control plane cannot be asked, the gateway says
+    /// whether it is paused. A stream that broke off brought no word of it, so it is asked, in a way that wakes nothing that has a token.
+    pub async fn state_after(&self, fault: &Fault) -> (Option<String>, Option<Gateway>) {
+        let state = self.state().await;
+        let gateway = match fault {
+            Fault::Answer(answer) => answer.gateway,
+            Fault::Network(lost) if lost.begun && state.is_none() => self.gateway().await,
+            _ => None,
+        };
+        (state.or_else(|| (gateway == Some(Gateway::Paused)).then(|| "paused".to_owned())), gateway)
+    }
+
+    /// What the gateway cannot reach, when it says so.
+    async fn gateway(&self) -> Option<Gateway> {
+        let limits = Limits::start(&CallOptions { signal: None, timeout: Some(WHY_TIMEOUT) }).ok()?;
+        match health(self, ENVD_PORT, false, &limits).await {
+            Err(Fault::Answer(answer)) => answer.gateway,
+            _ => None,
+        }
     }
 
     /// The sandbox's state as the control plane has it; empty when there is no such sandbox, `None` when nobody can say.
@@ -242,6 +266,12 @@ pub async fn refused(target: &Target, fault: Fault) -> Fault {
 /// The error for a sandbox that is not there.
 pub fn gone(id: &str, cause: &JsValue) -> JsValue {
     Thrown::new(Class::SandboxNotFound, &["There is no sandbox ", id, "."].concat()).cause(cause).build()
+}
+
+/// The error for a sandbox that went while something went on in it.
+fn ended(id: &str, cause: &JsValue) -> JsValue {
+    let message = ["The sandbox ", id, " was killed or expired before this ended."].concat();
+    Thrown::new(Class::SandboxNotFound, &message).cause(cause).build()
 }
 
 /// Makes a control-plane request.

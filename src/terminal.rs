@@ -36,7 +36,7 @@ struct Session {
     attached: Cell<bool>,
     attempts: Attempts,
     /// Fired at the end.
-    stop: Guard,
+    stop: Held,
     gap_marker: String,
     /// The terminal's size, as far as this session knows it.
     known_size: Cell<Option<(u32, u32)>>,
@@ -81,7 +81,7 @@ pub fn open(target: &Rc<Target>, options: JsValue) -> Promise {
             process: RefCell::new(process),
             attached: Cell::new(true),
             attempts: Attempts::default(),
-            stop: Guard::new(),
+            stop: Held::wakeable(),
             gap_marker,
             known_size: Cell::new(size),
             owns_shell,
@@ -94,6 +94,7 @@ pub fn open(target: &Rc<Target>, options: JsValue) -> Promise {
             size: Cell::new(None),
             resizing: RefCell::default(),
         });
+        session.stop.hold(session.process.borrow().guard());
         spawn_local(read(session.clone()));
         // What the terminal showed before is not told again.
         if !owns_shell && let Err(error) = redraw(&session).await {
@@ -137,6 +138,7 @@ async fn attach_again(session: &Rc<Session>, lost: Fault) {
             if session.ended.get() {
                 process.disconnect();
             }
+            session.stop.hold(process.guard());
             *session.process.borrow_mut() = process;
             Ok(())
         })

@@ -736,8 +736,11 @@ export class Commands {
    * Starts a command and gives a handle once it runs.
    * @throws {InvalidArgumentError} E0001 when there is no such working directory or user
    */
-  start(command: Command, options: CommandOptions & { output: "bytes" }): Promise<CommandHandle<Uint8Array<ArrayBuffer>>>;
-  start(command: Command, options?: CommandOptions & { output?: "text" }): Promise<CommandHandle>;
+  start(
+    command: Command,
+    options: Omit<RunOptions<Uint8Array<ArrayBuffer>>, "background"> & { output: "bytes" },
+  ): Promise<CommandHandle<Uint8Array<ArrayBuffer>>>;
+  start(command: Command, options?: Omit<RunOptions, "background"> & { output?: "text" }): Promise<CommandHandle>;
   /**
    * Listens to a process that runs. Earlier output is not repeated.
    * @throws {ExecutionError} E3000 when there is no such process
@@ -1096,8 +1099,16 @@ export class SandboxError extends Error {
   readonly status?: number | undefined;
   /** What led to it: an error of the runtime, or what a server answered. */
   override readonly cause?: unknown;
-  /** What a log needs, without `cause` and stack. */
-  toJSON(): { name: string; code: string; message: string; suggestion: string; docsUrl: string; status?: number };
+  /** What a log needs, and what else the class has, such as `exitCode`; without `cause` and stack. */
+  toJSON(): {
+    name: string;
+    code: string;
+    message: string;
+    suggestion: string;
+    docsUrl: string;
+    status?: number;
+    [detail: string]: unknown;
+  };
 }
 /** E0001: an argument or option is wrong. No request was made, unless the server said so. */
 export class InvalidArgumentError extends SandboxError {}
@@ -1120,7 +1131,12 @@ export class SandboxNotFoundError extends SandboxError {}
 /** E3000: running something failed. */
 export class ExecutionError extends SandboxError {}
 /** E3001: a command ran longer than its `timeoutMs` and was killed, or a code cell and was interrupted. */
-export class CommandTimeoutError extends ExecutionError {}
+export class CommandTimeoutError extends ExecutionError {
+  /** What the command had written until then, as in {@link CommandResult}; absent for code cells and where output was read by a loop. */
+  readonly stdout?: string | undefined;
+  /** The error output until then. */
+  readonly stderr?: string | undefined;
+}
 /** E3002: a command ended with a non-zero exit code and `check` was asked for. */
 export class ProcessError extends ExecutionError {
   /** The exit code; -1 when a signal ended the process. */

@@ -10,7 +10,7 @@ use crate::stream::{Pull, chunk_stream};
 use crate::target::{Target, Work};
 use crate::transport::connect::{Opening, cut_off, open};
 use crate::transport::events::EventStream;
-use crate::transport::guard::{Guard, Held};
+use crate::transport::guard::Held;
 use crate::transport::json;
 use crate::transport::limits::Limits;
 use crate::unary::stat;
@@ -30,7 +30,7 @@ struct Watch {
     stream: RefCell<Rc<EventStream>>,
     attempts: Attempts,
     /// Fired when it is given up, with the reason.
-    stop: Guard,
+    stop: Held,
     done: Cell<bool>,
     /// What gives it up: the caller's signal.
     ends: RefCell<Option<Held>>,
@@ -51,7 +51,8 @@ pub async fn watch(target: &Rc<Target>, path: &JsValue, options: &Options) -> Re
     let root = absolute(target, &path, user.as_deref(), &limits).await?;
     let stream = RefCell::new(begin(target, &opening, user.as_deref(), &limits).await?);
     let (target, ends) = (target.clone(), RefCell::default());
-    let (attempts, stop, done) = (Attempts::default(), Guard::new(), Cell::new(false));
+    let (attempts, stop, done) = (Attempts::default(), Held::wakeable(), Cell::new(false));
+    stop.hold(&stream.borrow().guard);
     let watch = Rc::new(Watch { target, root, opening, user, stream, attempts, stop, done, ends });
     let ends = Held::by(call.signal.as_ref());
     let weak = Rc::downgrade(&watch);
@@ -259,6 +260,7 @@ impl Watch {
                 if watch.stop.is_fired() {
                     return Err(cut_off());
                 }
+                watch.stop.hold(&stream.guard);
                 *watch.stream.borrow_mut() = stream;
                 Ok(())
             })

@@ -20,8 +20,7 @@ export class SandboxError extends Error {
   }
 
   toJSON() {
-    const { name, code, message, suggestion, docsUrl, status } = this;
-    return { name, code, message, suggestion, docsUrl, ...(status === undefined ? {} : { status }) };
+    return { name: this.name, message: this.message, ...this };
   }
 }
 
@@ -65,7 +64,7 @@ function trimStack(error) {
 }
 
 /** Sets a property that printing and copying leave out, as `Error` itself does with its own. */
-function hidden(target, key, value) {
+export function hidden(target, key, value) {
   Object.defineProperty(target, key, { value, writable: true, configurable: true, enumerable: false });
 }
 

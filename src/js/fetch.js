@@ -135,7 +135,9 @@ export class Chunks {
     this.#looks = 0;
     this.#waiting = true;
     try {
-      return (await this.#guard.race(this.#reader.read())).value;
+      const { done, value } = await this.#guard.race(this.#reader.read());
+      if (done) this.release();
+      return value;
     } finally {
       this.#waiting = false;
     }
@@ -151,6 +153,8 @@ export class Chunks {
       this.#guard.afterWith(0, className, message, "");
       this.release();
     }, every);
+    // What is waited for keeps a program running, and not that it is looked at.
+    this.#ticker.unref?.();
   }
 
   /** Stops watching. */

@@ -4,6 +4,7 @@ import { makeError } from "./errors.js";
 import { Guard } from "./guard.js";
 import { checkOptions } from "./options.js";
 import { runtimeKind } from "./runtime.js";
+import { kind } from "./shape.js";
 
 /** A part of a file that is sent in parts, in bytes. */
 const PART = 8 * 1024 * 1024;
@@ -92,7 +93,7 @@ function plan(files, path, options) {
 
 function checkData(data) {
   if (!(typeof data === "string" || isBytes(data) || data instanceof Blob || data instanceof ReadableStream)) {
-    throw invalid("data must be a string, a Uint8Array, an ArrayBuffer, a Blob or a ReadableStream.");
+    throw invalid(`data must be a string, a Uint8Array, an ArrayBuffer, a Blob or a ReadableStream, not ${kind(data)}.`);
   }
   checkSource("data", data);
 }

@@ -131,13 +131,14 @@ export class Guard {
     this.after(ms, () => (className ? makeError(className, message, suggestion, {}) : undefined));
   }
 
-  /** Waits, unless the guard is fired first. */
-  async sleep(ms) {
+  /** Waits, unless the guard is fired first. `early` is given what ends the wait before its time. */
+  async sleep(ms, early) {
     let timer;
     try {
       await this.race(
         new Promise((resolve) => {
           timer = setTimeout(resolve, Math.min(ms, LONGEST));
+          early?.(resolve);
         }),
       );
     } finally {

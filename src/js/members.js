@@ -25,6 +25,8 @@ export function bindMembers(classes) {
     const { prototype } = classes[of];
     // By itself, since an object that the client did not make has none.
     const { __call } = prototype;
+    // Nobody else need reach it: a number that no member has would be the last one's.
+    delete prototype.__call;
     names.split(" ").forEach((text, number) => {
       const [name, length] = text.split("/");
       const { value } = {

@@ -2,10 +2,9 @@
 import { makeError } from "./errors.js";
 
 const CALL = "signal requestTimeoutMs ";
-const PROCESS = "cwd user envs timeoutMs stdin input output ";
+const PROCESS = "cwd user envs timeoutMs stdin input output background check capture ";
 const TERMINAL = "cols rows shell cwd user envs timeoutMs ";
 const FILE_URL = "=user expiresInMs";
-const SIZE = "=cols rows";
 
 /** Of everything that begins with a connection. */
 export const CONNECTION =
@@ -32,9 +31,9 @@ export const METHODS = {
     removeContext: [1],
   },
   Commands: {
-    run: [1, `${PROCESS}background check capture onStdout onStderr`],
+    run: [1, `${PROCESS}onStdout onStderr`],
     stream: [1, PROCESS],
-    start: [1, PROCESS],
+    start: [1, `${PROCESS}onStdout onStderr`],
     connect: [1, "output"],
     list: [0],
     kill: [1],
@@ -45,7 +44,7 @@ export const METHODS = {
   ProcessStream: { wait: [0, "check onStdout onStderr"], kill: [0], sendInput: [1], closeStdin: [0] },
   Files: {
     read: [1, "user format encoding start end"],
-    readBytes: [1, "user start end"],
+    readBytes: [1, "user format encoding start end"],
     upload: [2, "user atomic gzip metadata onProgress"],
     download: [2, "user onProgress"],
     list: [1, "user depth"],
@@ -59,8 +58,8 @@ export const METHODS = {
     uploadUrl: [1, FILE_URL],
   },
   Network: {},
-  Pty: { create: [0, TERMINAL], connect: [1], kill: [1], sendInput: [2], resize: [1, SIZE, 2] },
-  PtyHandle: { resize: [0, SIZE, 1] },
+  Pty: { create: [0, TERMINAL], connect: [1], kill: [1], sendInput: [2], resize: [2] },
+  PtyHandle: { resize: [1] },
   Sandbox: {
     getTerminal: [0, `${TERMINAL}pid gapMarker transport server sessionId`],
     serverAt: [0, "=port ptyPort token headers timeoutMs"],
@@ -110,12 +109,16 @@ function nearest(key, names) {
   return best !== undefined && far(best) <= (given.length < 5 ? 1 : 2) ? best : undefined;
 }
 
-/** Throws for a name that is none of these; `of` says what has them. A value that is undefined is none. */
-export function onlyNames(object, names, of) {
+/**
+ * Throws for a name that is none of these; `of` says what has them. A value that is undefined is none. `passes` says of a name whether it may
+ * be there all the same, with the name that was perhaps meant.
+ */
+export function onlyNames(object, names, of, passes) {
   for (const key in object) {
     // What a page's old libraries have given to every object is nobody's option.
     if (names.includes(key) || object[key] === undefined || (key in Object.prototype && !Object.hasOwn(object, key))) continue;
     const meant = nearest(key, names);
+    if (passes?.(key, meant)) continue;
     const known = meant === undefined ? `It takes ${names.join(", ")}.` : `Did you mean ${meant}?`;
     throw makeError(
       "InvalidArgumentError",
@@ -132,8 +135,11 @@ const lists = new Map();
 export function checkOptions(options, names = "") {
   if (typeof options !== "object" || options === null || Array.isArray(options)) return;
   const list = listOf(names);
-  onlyNames(options, list);
-  if (list.includes("provider") && typeof options.provider === "object") onlyNames(options.provider, listOf(PROFILE), "provider");
+  const connects = list.includes("provider");
+  // One object is often kept for a sandbox's creation and every later call about it, or for a terminal here and the one on the screen.
+  const passes = (key, meant) => (connects ? listOf(CREATION).includes(key) : meant === undefined && options.cols && options.rows);
+  onlyNames(options, list, undefined, connects || list.includes("cols") ? passes : undefined);
+  if (connects && typeof options.provider === "object") onlyNames(options.provider, listOf(PROFILE), "provider");
 }
 
 function listOf(names) {
@@ -153,12 +159,11 @@ export function guardClass({ prototype }, name, isMade = () => true) {
   for (const [key, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
     const { value, get } = descriptor;
     if (key === "constructor" || key === "free" || key === "toJSON" || key.startsWith("__") || !(get ?? value)) continue;
-    const [at, names, next] = methods[key] ?? [];
+    const [at, names] = methods[key] ?? [];
     const wrong = (self, args) => {
       try {
         if (!isMade(self)) return unmade(name, key);
         if (at !== undefined) checkOptions(args[at], names);
-        if (next !== undefined) checkOptions(args[next]);
       } catch (error) {
         return { error };
       }

@@ -12,6 +12,7 @@ export function kind(value) {
   if (value === null) return "null";
   try {
     if (Array.isArray(value)) return "an array";
+    if (typeof value?.pipe === "function") return "a stream of Node's (Readable.toWeb makes a web stream of it)";
     // A view of what is gone has no length, and would be sent as nothing.
     if (ArrayBuffer.isView(value)) new Uint8Array(value.buffer);
   } catch {
@@ -203,7 +204,8 @@ export function errorBody(text) {
       (one) => typeof one === "string",
     );
     const code = [inner?.code, body?.code].find((one) => typeof one === "string");
-    return { message, code, fromGateway: body && "sandboxId" in body ? ("port" in body ? "port" : "sandbox") : undefined };
+    const gateway = body && "sandboxId" in body && ("port" in body ? "port" : body.state === "paused" ? "paused" : "sandbox");
+    return { message, code, fromGateway: gateway || undefined };
   } catch {
     return {};
   }

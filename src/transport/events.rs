@@ -2,7 +2,7 @@
 
 use super::connect::{KEEPALIVE_SECONDS, cut_off};
 use super::fetch::{Chunks, Exchange};
-use super::guard::Guard;
+use super::guard::{Bell, Guard};
 use super::json;
 use super::slots::Slot;
 use crate::error::{Answer, Fault, Result, Thrown};
@@ -10,6 +10,7 @@ use crate::protocol::connect::Code;
 use crate::protocol::envelope::EnvelopeReader;
 use crate::protocol::events::Malformed;
 use crate::protocol::failure::{Class, Doing, short_message};
+use js_sys::Uint8Array;
 use std::cell::{Cell, RefCell};
 use wasm_bindgen::prelude::*;
 
@@ -28,6 +29,9 @@ pub struct EventStream {
     /// Ends the wait for the next chunk, for good.
     pub guard: Guard,
     cancelled: Cell<bool>,
+    /// Whether [`Self::absorb`] reads; then every chunk and the end ring the bell.
+    absorbing: Cell<bool>,
+    absorbed: Bell,
     /// The stream's place among the page's streams, until its end.
     slot: RefCell<Option<Slot>>,
 }
@@ -40,7 +44,8 @@ impl EventStream {
         let message = "The connection fell silent: not even a keepalive came.";
         chunks.watch_silence(LOOK_EVERY, LOOKS, Class::SandboxConnection.name(), message);
         let slot = RefCell::new(Some(slot));
-        Ok(Self { chunks, envelopes: RefCell::default(), exchange, doing, json, guard, cancelled: Cell::new(false), slot })
+        let (cancelled, absorbing, absorbed) = (Cell::new(false), Cell::new(false), Bell::new());
+        Ok(Self { chunks, envelopes: RefCell::default(), exchange, doing, json, guard, cancelled, absorbing, absorbed, slot })
     }
 
     /// Shows `visit` the next whole message, if one is here; it stays unless `visit` says that it is taken.
@@ -102,9 +107,12 @@ impl EventStream {
     /// # Errors
     /// A lost connection when the body ends without an end-of-stream message, or falls silent.
     pub async fn fill(&self, also: Option<&Guard>) -> Result<()> {
+        if self.absorbing.get() {
+            return Ok(self.guard.promise(self.absorbed.rung()).await.map(drop)?);
+        }
         match self.chunks.read([Some(&self.guard), also]).await? {
             Some(chunk) => {
-                self.envelopes.borrow_mut().fill_with(chunk.length() as usize, |room| chunk.copy_to(room));
+                self.take(&chunk);
                 Ok(())
             }
             None => {
@@ -113,6 +121,21 @@ impl EventStream {
                 Err(cut_off())
             }
         }
+    }
+
+    fn take(&self, chunk: &Uint8Array) {
+        self.envelopes.borrow_mut().fill_with(chunk.length() as usize, |room| chunk.copy_to(room));
+    }
+
+    /// Takes in what is still to come, for whoever may read it later.
+    pub async fn absorb(&self) {
+        self.absorbing.set(true);
+        while let Ok(Some(chunk)) = self.chunks.read([Some(&self.guard), None]).await {
+            self.take(&chunk);
+            self.absorbed.ring();
+        }
+        self.absorbing.set(false);
+        self.absorbed.ring();
     }
 
     /// Stops reading and closes the request. The source is cancelled once, however often this is called.

@@ -226,9 +226,11 @@ fn refusal(doing: Doing, status: u16, answer: &JsValue) -> Answer {
         .then(|| field("code").and_then(|name| Code::from_name(&name)).unwrap_or_else(|| Code::from_http_status(status)));
     let code = if status == 429 { code.map(|_| Code::ResourceExhausted) } else { code };
     let gateway = match field("fromGateway").as_deref() {
-        Some("port") if !doing.is_control() => Some(Gateway::Port),
-        Some("sandbox") if !doing.is_control() => Some(Gateway::Sandbox),
-        _ => None,
+        _ if doing.is_control() => None,
+        Some("port") => Some(Gateway::Port),
+        Some("paused") => Some(Gateway::Paused),
+        Some(_) => Some(Gateway::Sandbox),
+        None => None,
     };
     let message = field("message").and_then(|message| short_message(&message));
     let retry_after = get(answer, "retryAfter").as_f64();

@@ -64,6 +64,17 @@ extern "C" {
     pub fn rung(this: &Bell) -> Promise;
 }
 
+#[wasm_bindgen(module = "/src/js/wake.js")]
+extern "C" {
+    #[wasm_bindgen(extends = Guard)]
+    type Wakeable;
+    #[wasm_bindgen(constructor)]
+    fn new() -> Wakeable;
+    /// Is attached again: this is the guard of the stream. On [`Held::wakeable`] alone.
+    #[wasm_bindgen(method)]
+    pub fn hold(this: &Guard, stream: &Guard);
+}
+
 impl Default for Bell {
     fn default() -> Self {
         Self::new()
@@ -144,6 +155,12 @@ impl Held {
             guard.follow(signal);
         }
         Self(guard)
+    }
+
+    /// One that fires the guard it holds when the computer wakes or gets its network back. Its [`Guard::sleep`] ends then too, and gives
+    /// whether it did.
+    pub fn wakeable() -> Self {
+        Self(Wakeable::new().unchecked_into())
     }
 
     /// One that is fired after a time in ms, with nothing.

@@ -4,10 +4,10 @@ import { promisify } from "node:util";
 import { expect } from "vitest";
 import { openBundle } from "../support/bundle.ts";
 import type { Settings } from "./readers/settings.d.mts";
-import { holdBudget, printTable, rounds, series, spread } from "./report.ts";
+import { bounded, holdBudget, measuring, rounds, STEP_MS, series, spread } from "./report.ts";
 
-export const READERS = ["agent-sandbox-web", "e2b"] as const;
-export type ReaderName = (typeof READERS)[number];
+const READERS = ["agent-sandbox-web", "e2b"] as const;
+type ReaderName = (typeof READERS)[number];
 
 /** One reading of a command's output. */
 export interface Measurement {
@@ -31,7 +31,7 @@ type Measure = (reader: ReaderName) => Promise<Measurement>;
 
 /** So many readings, one after another in one new process. */
 export async function inNode(
-  reader: ReaderName,
+  reader: ReaderName | "download" | "upload",
   command: string,
   settings: Settings,
   runs: number,
@@ -39,13 +39,13 @@ export async function inNode(
 ): Promise<Measurement[]> {
   const program = new URL("readers/node.mjs", import.meta.url).pathname;
   const args = ["--expose-gc", program, reader, command, String(runs), String(memory), JSON.stringify(settings)];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 1 << 24 });
+  const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 1 << 24, timeout: STEP_MS });
   return JSON.parse(stdout) as Measurement[];
 }
 
 /** In Node, each reading in a process of its own whose first reading warms it up. */
 export async function compareInNode(comparison: Comparison, settings: Settings): Promise<void> {
-  await compare(`Node ${process.version}`, comparison, async (reader) => {
+  await compare(`Node ${process.versions.node.split(".")[0]}`, comparison, async (reader) => {
     const [, measurement] = await inNode(reader, comparison.command, settings, 2);
     if (!measurement) throw new Error("the reader did not measure twice");
     return measurement;
@@ -56,9 +56,9 @@ export async function compareInNode(comparison: Comparison, settings: Settings):
 export async function compareInChromium(comparison: Comparison, settings: Settings): Promise<void> {
   const chromium = await openBundle(new URL("readers/page.mjs", import.meta.url).pathname);
   try {
-    const measure: Measure = (reader) => chromium.call<Measurement>("measureIn", reader, comparison.command, settings);
-    for (const reader of READERS) await measure(reader);
-    await compare((await chromium.browser.version()).replace(/^Headless|\.\d.*/g, ""), comparison, measure);
+    const measure: Measure = (reader) =>
+      bounded(`a reading by ${reader}`, chromium.call<Measurement>("measureIn", reader, comparison.command, settings));
+    await compare("Chromium", comparison, measure, true);
     expect(chromium.problems).toEqual([]);
   } finally {
     await chromium.close();
@@ -66,22 +66,21 @@ export async function compareInChromium(comparison: Comparison, settings: Settin
 }
 
 /** Measures both in turns, so that what else the machine does meets both, and holds the ratio of their medians against the bound. */
-async function compare(place: string, { what, characters, runs, bound }: Comparison, measure: Measure): Promise<void> {
-  const rates: Record<ReaderName, number[]> = { "agent-sandbox-web": [], e2b: [] };
-  for (const _ of rounds(runs)) {
-    for (const reader of READERS) {
-      const measurement = await measure(reader);
-      expect(measurement.characters).toBe(characters);
-      rates[reader].push(characters / 1e6 / measurement.seconds);
+async function compare(place: string, comparison: Comparison, measure: Measure, warmUp = false): Promise<void> {
+  const { characters, runs, bound } = comparison;
+  const what = `${place}: ${comparison.what}, against the e2b SDK`;
+  await measuring(what, async () => {
+    if (warmUp) for (const reader of READERS) await measure(reader);
+    const rates: Record<ReaderName, number[]> = { "agent-sandbox-web": [], e2b: [] };
+    for (const _ of rounds(runs)) {
+      for (const reader of READERS) {
+        const measurement = await measure(reader);
+        expect(measurement.characters).toBe(characters);
+        rates[reader].push(characters / 1e6 / measurement.seconds);
+      }
     }
-  }
-  const ratio = series(rates["agent-sandbox-web"]).median / series(rates.e2b).median;
-  const [ours, theirs] = READERS.map((reader) => spread(rates[reader], 1));
-  printTable(
-    `${place}: ${what}, ${rates.e2b.length} runs`,
-    ["reader", "MB/s, median (spread)"],
-    [...READERS.map((reader) => [reader, spread(rates[reader], 1)]), ["ratio", `${ratio.toFixed(1)} (at least ${bound})`]],
-  );
-  const measured = `${ratio.toFixed(1)}x: ${ours} to ${theirs} MB/s`;
-  holdBudget({ what: `${place}: ${what}, against the e2b SDK`, measured, bound: `at least ${bound}x` }, ratio >= bound);
+    const ratio = series(rates["agent-sandbox-web"]).median / series(rates.e2b).median;
+    const [ours = "", theirs = ""] = READERS.map((reader) => `${spread(rates[reader], 1)} MB/s`);
+    holdBudget({ what, ours, theirs, ratio: `${ratio.toFixed(1)}x the rate`, bound: `at least ${bound}x` }, ratio >= bound);
+  });
 }

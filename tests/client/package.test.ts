@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { Browser } from "puppeteer-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { launchChromium, openPage } from "../support/browser.ts";
 import { servePages } from "../support/pages.ts";
 
@@ -116,6 +116,21 @@ describe("in Node", () => {
     `);
     expect(result).toEqual({ exitCode: 0 });
   }, 20_000);
+
+  test("a killed terminal that nobody reads does not keep the program alive", async () => {
+    const { apiUrl, apiKey, sandboxUrl } = inject("platform");
+    const killed = await inNode(`
+      const { Sandbox } = await import("agent-sandbox-web");
+      const sandbox = await Sandbox.create(${JSON.stringify({ apiUrl, apiKey, sandboxUrl })});
+      // Kept, so that no collector does what kill() has to do.
+      globalThis.kept = [await sandbox.pty.create(), await sandbox.commands.start(["yes"])];
+      const killed = [];
+      for (const one of kept) killed.push(await one.kill());
+      killed.push((await kept[1].wait()).success, await sandbox.kill());
+      console.log(JSON.stringify(killed));
+    `);
+    expect(killed).toEqual([true, true, false, true]);
+  }, 60_000);
 
   test("the manual entry says what to do, takes bytes, a module or a URL, and can be tried again", async () => {
     const result = (await inNode(`

@@ -3,7 +3,8 @@ import { rolldown } from "rolldown";
 
 const [input, file] = process.argv.slice(2);
 
-/** What users would meet of the generated classes: freeing is left to the collector, and an object of none of them gets a typed error. */
+/** What users would meet of the generated classes: freeing is left to the collector, an object of none of them gets a typed
+ * error, and pointers into the module are no properties that anybody lists. */
 const settled = {
   name: "settle-generated-classes",
   transform(code, id) {
@@ -12,7 +13,8 @@ const settled = {
       .replace(/^if \(Symbol\.dispose\) .*\n/gm, "")
       .replace(/^ {4}free\(\) \{\n.*\n.*\n {4}\}\n/gm, "")
       .replace("throw new Error(getStringFromWasm0(arg0, arg1))", "throw refused(getStringFromWasm0(arg0, arg1))")
-      .replace(/^/, 'import { refused } from "./snippets/src/js/errors.js";\n');
+      .replace(/^( +)(obj|this)\.__wbg_ptr = (ptr|ret(?:\[0\])?);$/gm, '$1hidden($2, "__wbg_ptr", $3);')
+      .replace(/^/, 'import { hidden, refused } from "./snippets/src/js/errors.js";\n');
   },
 };
 

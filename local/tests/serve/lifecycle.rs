@@ -45,7 +45,8 @@ async fn pauses_with_memory(who: Who, isolation: &str) {
     assert_eq!(paused["envdAccessToken"], sandbox.created["envdAccessToken"]);
     let refused = sandbox.call("GET", 49983, "/health").send().await;
     assert_eq!(refused.status, 502);
-    assert_eq!(refused.value(), json!({"sandboxId": sandbox.id, "message": "The sandbox was not found", "code": 502}));
+    let said = json!({"sandboxId": sandbox.id, "message": "The sandbox was not found", "code": 502, "state": "paused"});
+    assert_eq!(refused.value(), said);
     for (what, status) in [("timeout", 404), ("refreshes", 404)] {
         assert_eq!(post(&platform, &sandbox, what, json!({"timeout": 1})).await.status, status, "{what}");
     }

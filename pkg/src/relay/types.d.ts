@@ -44,9 +44,9 @@ export interface RelayPolicy {
   network?: boolean | undefined;
   /** Whether pages may choose CPUs, memory, disk and GPU, where the provider lets them. Default `false`. */
   resources?: boolean | undefined;
-  /** Calls about sandboxes that one owner may make in a minute. Default 120. */
+  /** Calls about sandboxes that one owner may make in a minute. Default 120. Each instance of the relay counts by itself. */
   callsPerMinute?: number | undefined;
-  /** Requests to ports that one owner may make in a minute. Default 6,000. */
+  /** Requests to ports that one owner may make in a minute. Default 6,000. Each instance of the relay counts by itself. */
   requestsPerMinute?: number | undefined;
   /** The largest request body to a port, in bytes. Default: no limit; for the SandboxServer never more than 10 MiB. */
   maxBodyBytes?: number | undefined;

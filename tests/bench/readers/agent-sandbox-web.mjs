@@ -1,10 +1,9 @@
 // This project's client as a reader of stdout. Runs in Node and, bundled, in pages.
-import { Sandbox } from "agent-sandbox-web";
+import { attach } from "./attach.mjs";
 
 /** @param {import("./settings.d.mts").Settings} settings */
 export async function open(settings) {
-  const { sandboxId, sandboxUrl, envdAccessToken, envdVersion } = settings;
-  const sandbox = await Sandbox.attach({ sandboxId, sandboxUrl, envdAccessToken, envdVersion });
+  const sandbox = await attach(settings);
   return async (command, onText) => {
     await sandbox.commands.run(command, { capture: false, timeoutMs: 0, onStdout: onText });
   };

@@ -1,8 +1,5 @@
 // Files up and down, and small calls, by this project's client and by a plain fetch. Runs in Node and, bundled, in a page.
-import { Sandbox } from "agent-sandbox-web";
-
-const open = ({ sandboxId, sandboxUrl, envdAccessToken, envdVersion }) =>
-  Sandbox.attach({ sandboxId, sandboxUrl, envdAccessToken, envdVersion });
+import { attach } from "./attach.mjs";
 
 async function drain(stream) {
   const reader = stream.getReader();
@@ -24,7 +21,7 @@ let data;
 
 /** Takes a file of so many bytes one way, in seconds. */
 export async function transfer(how, settings, path, bytes) {
-  const sandbox = await open(settings);
+  const sandbox = await attach(settings);
   data ??= new Blob([new Uint8Array(bytes).fill(120)]);
   const check = (length) => {
     if (length !== bytes) throw new Error(`${length} bytes instead of ${bytes}`);
@@ -46,7 +43,7 @@ export async function transfer(how, settings, path, bytes) {
 
 /** Milliseconds of each of so many small calls. */
 export async function calls(how, settings, times) {
-  const sandbox = await open(settings);
+  const sandbox = await attach(settings);
   const { sandboxId, sandboxUrl, envdAccessToken } = settings;
   const base = sandboxUrl.replace("{sandboxId}", sandboxId).replace("{port}", "49983");
   const headers = { "content-type": "application/json", "x-access-token": envdAccessToken };
@@ -62,7 +59,7 @@ export async function calls(how, settings, times) {
 
 /** Milliseconds from each key to its echo, one at a time; and whether as many keys at once came back in order. */
 export async function keys(settings, times) {
-  const sandbox = await open(settings);
+  const sandbox = await attach(settings);
   const session = await sandbox.getTerminal({ shell: "/bin/cat" });
   const decoder = new TextDecoder();
   let shown = "";

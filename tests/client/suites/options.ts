@@ -3,7 +3,7 @@ import type { ConnectionOptions } from "agent-sandbox-web";
 import { assert } from "chai";
 import { text } from "../support/bytes.ts";
 import { Body, fakeFetch } from "../support/fake-fetch.ts";
-import { fakeSandbox, rejected, SECRETS, thrown } from "../support/sandboxes.ts";
+import { collect, fakeSandbox, rejected, SECRETS, thrown } from "../support/sandboxes.ts";
 import { type Context, suite } from "../support/suite.ts";
 import { end, endOfStream, start, unary } from "../support/wire.ts";
 
@@ -69,6 +69,32 @@ export const options = suite("options", (test) => {
     assert.lengthOf(fetch.calls, 0);
   });
 
+  test("objects that are shared with sibling calls are taken, and what is nearly a name is not", async (context) => {
+    const { fetch, options } = watched({ template: "base", timeoutMs: 9000, metadata: { a: "b" }, envs: {} });
+    await context.sdk.Sandbox.getInfo("i1", options).catch(() => undefined);
+    await context.sdk.Sandbox.connect("i1", options).catch(() => undefined);
+    assert.isAtLeast(fetch.calls.length, 2);
+    const { sandbox, calls } = await quick(context);
+    const told: string[] = [];
+    const handle = await sandbox.commands.start(
+      "x",
+      any({ check: true, capture: true, background: true, onStdout: (text: string) => told.push(text) }),
+    );
+    assert.equal((await handle.wait()).exitCode, 0);
+    await collect(sandbox.commands.stream("x", any({ check: true, capture: false })));
+    const screen = { cols: 90, rows: 30, cursorBlink: true, theme: { background: "#000" } };
+    await (await sandbox.pty.create(any(screen))).disconnect();
+    await sandbox.pty.resize(1, any(screen));
+    assert.isTrue(calls.some(({ path }) => path.endsWith("/Update")));
+    const stream = any({ pipe: () => undefined });
+    const error = await rejected(sandbox.files.write("f", stream), context.sdk.InvalidArgumentError, "E0001");
+    assert.match(error.message, /Readable\.toWeb/);
+    const input = await rejected(sandbox.commands.run("x", { input: stream }), context.sdk.InvalidArgumentError, "E0001");
+    assert.match(input.message, /Readable\.toWeb/);
+    const envs = any({ A: undefined });
+    assert.match((await rejected(sandbox.commands.run("x", { envs }), undefined, "E0001")).message, /envs\.A must be a string/);
+  });
+
   test("an unknown option of any call is refused before anything is sent", async (context) => {
     const { InvalidArgumentError } = context.sdk;
     const { sandbox, calls } = await quick(context);
@@ -91,7 +117,7 @@ export const options = suite("options", (test) => {
       () => code.createContext(foo),
       () => code.restartContext("c", foo),
       () => commands.run("x", foo),
-      () => commands.start("x", any({ check: true })),
+      () => commands.start("x", foo),
       () => commands.connect(1, foo),
       () => commands.list(foo),
       () => commands.sendInput(1, "", foo),
@@ -107,11 +133,11 @@ export const options = suite("options", (test) => {
       () => files.rename("f", "g", foo),
       () => files.watch("f", foo),
       () => pty.create(foo),
-      () => pty.resize(1, any({ cols: 1, rows: 1, foo: 1 })),
+      () => pty.create(any({ cols: 1, rows: 1, env: {} })),
       () => pty.resize(1, { cols: 1, rows: 1 }, foo),
     ]) {
       const error = await rejected(call(), InvalidArgumentError, "E0001");
-      assert.match(error.message, /no option (foo|check) here/);
+      assert.match(error.message, /no option (foo|env) here/);
     }
     for (const call of [
       () => commands.stream("x", foo),
@@ -182,6 +208,15 @@ export const options = suite("options", (test) => {
     assert.match(error.suggestion, /Sandbox\.create/);
     const { getHost } = sandbox;
     thrown(() => getHost(80), InvalidArgumentError, "E0001");
+  });
+
+  test("what an object has inside is nothing that is listed, copied or called by its number", async (context) => {
+    const { sandbox } = await quick(context);
+    for (const one of [sandbox, sandbox.commands, sandbox.files, sandbox.network]) {
+      assert.deepEqual(Object.keys(one), []);
+      assert.isUndefined(any(one).__call);
+    }
+    assert.deepEqual<object>(structuredClone(sandbox.commands), {});
   });
 
   test("objects that throw when they are looked at reject the call with what they throw, and the next one works", async (context) => {

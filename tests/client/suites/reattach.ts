@@ -111,6 +111,16 @@ export const reattach = suite("reattach", (test) => {
     }
   });
 
+  test.inPage("a terminal attaches again at once when the browser has its network back", async (context) => {
+    const { sandbox } = await fakeSandbox(context, (call) =>
+      ofStart(call) || ofConnect(call) ? new Body([start(11)], "stay") : unary(),
+    );
+    const session = await sandbox.getTerminal();
+    globalThis.dispatchEvent(new Event("online"));
+    await readUntil(session, MARKER);
+    await session.detach();
+  });
+
   test("a connection that drops again and again is tried with growing pauses", async (context) => {
     const attempts: number[] = [];
     const { sandbox } = await fakeSandbox(context, (call) => {
@@ -252,6 +262,31 @@ export const reattach = suite("reattach", (test) => {
       }
     },
   );
+
+  test.inNode("[platform] without a key a paused sandbox is told as that, and a killed one", async (context) => {
+    const sandbox = await context.sdk.Sandbox.create(context.platform);
+    const attached = await context.sdk.Sandbox.attach(sandbox.handoff(), { sandboxUrl: context.platform.sandboxUrl });
+    try {
+      const session = await attached.getTerminal();
+      const events = await attached.files.watch("/tmp");
+      const next = rejected(events[Symbol.asyncIterator]().next(), context.sdk.UnreachableError, "E5004");
+      const command = rejected(attached.commands.run("sleep 86400", { timeoutMs: 0 }), context.sdk.UnreachableError, "E5004");
+      // One that runs by now.
+      await attached.commands.run("true");
+      await sandbox.pause();
+      assert.equal((await session.closed).reason, "paused");
+      assert.match((await next).message, /paused/);
+      assert.match((await command).message, /paused/);
+      await rejected(attached.files.exists("/tmp"), context.sdk.UnreachableError, "E5004");
+      await sandbox.resume();
+      const running = await attached.commands.start("sleep 86400", { timeoutMs: 0 });
+      const killed = rejected(running.wait(), context.sdk.SandboxNotFoundError, "E2009");
+      await sandbox.kill();
+      assert.match((await killed).message, /was killed or expired before/);
+    } finally {
+      await sandbox.kill();
+    }
+  });
 
   test("[platform] several sessions share a terminal, and each sees what is typed", async (context) => {
     await withSandbox(context, async (sandbox) => {

@@ -95,9 +95,10 @@ export const time = suite("time", (test) => {
 
   test("a command that runs too long is killed", async (context) => {
     const { sandbox, calls } = await fakeSandbox(context, (call) =>
-      call.path.endsWith(START) ? new Body([start(31)], "stay") : unary(),
+      call.path.endsWith(START) ? new Body([start(31), data("stdout", "out"), data("stderr", "err")], "stay") : unary(),
     );
-    await rejected(sandbox.commands.run("x", { timeoutMs: 50 }), context.sdk.CommandTimeoutError, "E3001");
+    const error = await rejected(sandbox.commands.run("x", { timeoutMs: 50 }), context.sdk.CommandTimeoutError, "E3001");
+    assert.deepInclude(error.toJSON(), { stdout: "out", stderr: "err" });
     const deadline = calls[0]?.headers.get("connect-timeout-ms");
     await eventually(
       () => deadline != null || calls.some(({ path }) => path.endsWith("/SendSignal")),

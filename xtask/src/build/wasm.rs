@@ -47,7 +47,12 @@ pub fn build(project: &Project) -> Result<()> {
         let input = raw.join(format!("{NAME}_bg.wasm"));
         // Inlining whatever has one caller saves few bytes and compresses worse.
         run_quietly(
-            project.npm_tool("wasm-opt").args(["-Oz", "--one-caller-inline-max-function-size=30"]).arg(&input).arg("-o").arg(&wasm),
+            project
+                .npm_tool("wasm-opt")
+                .args(["-O2", "-Oz", "--converge", "--one-caller-inline-max-function-size=30"])
+                .arg(&input)
+                .arg("-o")
+                .arg(&wasm),
         )
     })?;
     step("bundle and shrink the glue", || {

@@ -1,6 +1,7 @@
 //! What the gateway answers itself. Pages can read all of it: an error without CORS headers reaches them as a network error.
 
 use super::super::error::ApiError;
+use super::super::sandbox::{Phase, Sandbox};
 use super::target::{Malformed, Target};
 use axum::Json;
 use axum::body::Body;
@@ -25,13 +26,17 @@ pub fn malformed(error: Malformed) -> Response {
 
 /// A paused sandbox that this request does not resume, or that does not start.
 pub fn not_woken(target: &Target, error: &ApiError) -> Response {
-    let body = json!({ "sandboxId": target.id, "message": error.message, "code": error.status.as_u16() });
+    let body = json!({ "sandboxId": target.id, "message": error.message, "code": error.status.as_u16(), "state": "paused" });
     open((error.status, Json(body)).into_response())
 }
 
-/// No running sandbox has the id.
-pub fn not_found(target: &Target) -> Response {
-    bad_gateway(json!({ "sandboxId": target.id, "message": "The sandbox was not found", "code": 502 }))
+/// No running sandbox has the id. Whoever knows the id of one that is paused is told so.
+pub fn not_running(target: &Target, sandbox: Option<&Sandbox>) -> Response {
+    let mut body = json!({ "sandboxId": target.id, "message": "The sandbox was not found", "code": 502 });
+    if sandbox.is_some_and(|sandbox| matches!(sandbox.status().phase, Phase::Pausing | Phase::Paused { .. })) {
+        body["state"] = json!("paused");
+    }
+    bad_gateway(body)
 }
 
 /// Nothing listens on the port.

@@ -102,7 +102,7 @@ pub async fn handle(
     };
     let preflight = answer::is_preflight(request.method(), request.headers()).then(|| request.headers().clone());
     let refusal = |response| preflight.as_ref().map_or(response, answer::preflight);
-    let Some(sandbox) = platform.find(&target.id) else { return refusal(answer::not_found(&target)) };
+    let Some(sandbox) = platform.find(&target.id) else { return refusal(answer::not_running(&target, None)) };
     let answers_cors = WITHOUT_CORS.contains(&target.port);
     // Preflights carry no token; what follows does.
     if let Some(asked) = preflight.as_ref().filter(|_| answers_cors) {
@@ -112,7 +112,7 @@ pub async fn handle(
         return refusal(answer::no_traffic_token(&target));
     }
     let Some(route) = running(platform, &sandbox, &target, request.headers(), preflight.is_some()).await else {
-        return refusal(answer::not_found(&target));
+        return refusal(answer::not_running(&target, Some(&sandbox)));
     };
     let route = match route {
         Ok(route) => route,
@@ -132,15 +132,17 @@ pub async fn handle(
         Ok(response) if answers_cors => answer::readable(response),
         Ok(response) => response,
         Err(error) if is_closed(&error) => refusal(answer::port_closed(&target)),
-        Err(_) if platform.find(&target.id).is_none_or(|sandbox| !sandbox.is_running()) => refusal(answer::not_found(&target)),
-        Err(error) => {
-            tracing::debug!(sandbox = %target.id, port = target.port, %error, "the server in the sandbox did not answer");
-            refusal(answer::broken_off(&target))
-        }
+        Err(error) => match platform.find(&target.id) {
+            Some(sandbox) if sandbox.is_running() => {
+                tracing::debug!(sandbox = %target.id, port = target.port, %error, "the server in the sandbox did not answer");
+                refusal(answer::broken_off(&target))
+            }
+            sandbox => refusal(answer::not_running(&target, sandbox.as_deref())),
+        },
     }
 }
 
-/// The way into a sandbox that runs, or that this request may wake. `None` for one that stays paused: it looks as if it were not there.
+/// The way into a sandbox that runs, or that this request may wake. `None` for one that stays paused.
 async fn running(
     platform: &Platform,
     sandbox: &Sandbox,

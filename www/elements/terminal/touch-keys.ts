@@ -9,7 +9,7 @@ export interface TouchKey {
 }
 
 export const TOUCH_KEYS: readonly TouchKey[] = [
-  { text: "Esc", label: "Escape", types: "\x1b" },
+  { text: "Esc", label: "Esc", types: "\x1b" },
   { text: "Tab", label: "Tab", types: "\t" },
   { text: "←", label: "Left", types: { arrow: "D" } },
   { text: "↑", label: "Up", types: { arrow: "A" } },

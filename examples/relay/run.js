@@ -1,13 +1,11 @@
 // Building and serving the example, for start.js and for the tests.
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { copyFile, mkdtemp, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { filesOf } from "./files.js";
+import { startProgram } from "./program.js";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const WASM = "agent_sandbox_web_bg.wasm";
@@ -112,16 +110,6 @@ async function serveWorker(_, folder, bindings, port, tools) {
 async function serveProgram(runtime, folder, environment, port, tools) {
   const [program, args] = PROGRAMS[runtime](folder, tools);
   const env = { ...process.env, ...environment, PORT: String(port) };
-  const child = spawn(program, args, { cwd: here("."), env, stdio: ["ignore", "pipe", "inherit"] });
-  const stop = async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    child.kill("SIGTERM");
-    await once(child, "exit");
-  };
-  // Its first line says where it serves.
-  for await (const line of createInterface({ input: child.stdout })) {
-    child.stdout.resume();
-    return { url: line, stop };
-  }
-  throw new Error(`${runtime} ended before it served.`);
+  const { line, stop } = await startProgram(program, args, { cwd: here("."), env });
+  return { url: line, stop };
 }

@@ -1,7 +1,6 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { brotliCompress, gzip } from "node:zlib";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
 
 // `npm run dev` serves the page itself and hands everything else to a platform, which then sees a call of its own console.
@@ -17,29 +16,24 @@ export const onlyWoff2: Plugin = {
   },
 };
 
-/** The least size in bytes for which a compressed form saves more than its own header costs. */
-const WORTH_COMPRESSING = 1024;
-
-/** Lays compressed forms beside the files, as the platform serves them: fonts are compressed already. */
-const compressed: Plugin = {
-  name: "compressed",
-  async writeBundle({ dir = "" }, bundle) {
-    const forms = [
-      ["br", promisify(brotliCompress)],
-      ["gz", promisify(gzip)],
-    ] as const;
-    const compressFile = async (file: string) => {
-      const content = await readFile(file);
-      if (content.length < WORTH_COMPRESSING) return;
-      await Promise.all(forms.map(async ([ending, compress]) => writeFile(`${file}.${ending}`, await compress(content))));
-    };
-    const names = Object.keys(bundle).filter((name) => /\.(?:js|css|wasm)$/.test(name));
-    await Promise.all(names.map((name) => compressFile(join(dir, name))));
+/** Lays a .br and a .gz beside each file that gets smaller by it: the platform sends them instead to whoever reads them. */
+const precompressed: Plugin = {
+  name: "precompressed",
+  apply: "build",
+  writeBundle({ dir = "dist" }) {
+    for (const name of readdirSync(dir, { recursive: true, encoding: "utf8" })) {
+      if (!/\.(?:js|css|html|svg|wasm)$/.test(name)) continue;
+      const path = join(dir, name);
+      const content = readFileSync(path);
+      const params = { [constants.BROTLI_PARAM_SIZE_HINT]: content.length };
+      writeFileSync(`${path}.br`, brotliCompressSync(content, { params }));
+      writeFileSync(`${path}.gz`, gzipSync(content));
+    }
   },
 };
 
 export default defineConfig({
-  plugins: [onlyWoff2, compressed],
+  plugins: [onlyWoff2, precompressed],
   // The platform decides under which path it serves the console.
   base: "./",
   server: { proxy: { "/console": toPlatform, "/sandboxes": toPlatform, "/v2": toPlatform } },

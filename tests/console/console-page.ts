@@ -13,6 +13,9 @@ declare global {
 export const DESKTOP = { width: 1280, height: 800 };
 export const PHONE = { width: 390, height: 844, isMobile: true, hasTouch: true };
 
+/** The way to what is on a terminal's screen: that is the program's, and its colours are not the console's. */
+export const TERMINAL_SCREEN = ["console-app", "sandbox-console", "sandbox-terminal-group", "sandbox-terminal", ".xterm-screen"];
+
 /** How long anything may take on a slow machine, in ms. */
 const PATIENCE = 45_000;
 

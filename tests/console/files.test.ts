@@ -3,7 +3,9 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Sandbox } from "agent-sandbox-web";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { plainName } from "../../www/elements/names.ts";
 import { screenshot } from "../support/browser.ts";
 import { type Console, openConsole } from "./console.ts";
 import type { ConsolePage } from "./console-page.ts";
@@ -13,6 +15,8 @@ const HOSTILE = "-e $(touch x) <b>&%20#.txt";
 
 let shared: Console;
 let page: ConsolePage;
+/** The same sandbox from outside the page. */
+let sandbox: Promise<Sandbox>;
 /** A folder of the person's own machine. */
 let mine: string;
 
@@ -25,10 +29,13 @@ beforeAll(async () => {
   writeFileSync(join(mine, "notes.txt"), "from my machine\n");
   shared = await openConsole();
   page = shared.first;
-  await page.createSandbox();
+  const { apiKey, apiUrl, sandboxUrl } = shared.platform.info;
+  const id = await page.createSandbox();
+  sandbox = Sandbox.connect(id, { apiKey, apiUrl, sandboxUrl, timeoutMs: 600_000 });
 }, 120_000);
 
 afterAll(async () => {
+  await (await sandbox)?.close();
   await shared?.close();
   rmSync(mine, { recursive: true, force: true });
 });
@@ -195,6 +202,69 @@ describe("the files of a sandbox", { timeout: 120_000 }, () => {
     await page.find("sandbox-editor >>> p", "too large to be shown");
   });
 
+  test("Markdown and SVG are previewed beside their source, and run nothing", async () => {
+    const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="90" height="40"><script>parent.hit=1</script><rect width="90" height="40" fill="teal"/></svg>`;
+    await page.run(
+      `printf '# Title\\n\\n- *one* <img src=x onerror=hit=1>\\n\\n[link](javascript:hit=1)\\n' > text.md; printf '%s' '${svg}' > drawing.svg`,
+    );
+    await page.click("sandbox-tree >>> .row", "text.md");
+    await page.click('sandbox-editor >>> button[aria-label="Preview"]');
+    await page.find("sandbox-editor >>> .rendered >>> h3", "Title");
+    await page.find("sandbox-editor >>> .rendered >>> em", "one");
+    await screenshot(page.page, "console-preview");
+    await page.run("echo '# Another' > text.md");
+    await page.find("sandbox-editor >>> .rendered >>> h3", "Another");
+    await page.click("sandbox-tree >>> .row", "drawing.svg");
+    await page.find("sandbox-editor >>> .cm-line", "<svg");
+    await page.click('sandbox-editor >>> button[aria-label="Preview"]');
+    await page.until(`window.deepQuery("sandbox-editor >>> .rendered >>> img", "")[0]?.naturalWidth === 90`);
+    await page.click('sandbox-editor >>> button[aria-label="Preview"]');
+    await page.find("sandbox-editor >>> .cm-line", "<svg");
+    expect(await page.page.evaluate(() => "hit" in window)).toBe(false);
+  });
+
+  test.each([
+    ["quotes", `it's "quoted" \\ back\`tick`],
+    ["a newline", "two\nlines.txt"],
+    ["marks that turn text around", "evil\u202etxt.exe"],
+    ["percent signs and hashes", "a%20b#c?d&e+f;g.txt"],
+    ["composed and decomposed accents", "\u00e9 e\u0301.txt"],
+    ["255 bytes", `${"長".repeat(83)}ab.txt`],
+  ])("a name with %s is opened, edited, renamed and deleted", async (_what, name) => {
+    await (await sandbox).files.write(name, "first\n");
+    const shown = plainName(name);
+    await page.click("sandbox-tree >>> .row", shown);
+    await page.editorHas("first\n");
+    await page.find("sandbox-editor >>> .cm-focused");
+    await page.page.keyboard.type("x");
+    await page.click('sandbox-editor >>> button[aria-label="Save"]');
+    await page.find("sandbox-editor >>> .status", "Saved");
+    expect(await (await sandbox).files.read(name)).toBe("xfirst\n");
+    await choose(shown, "Rename");
+    await page.answer("Rename", `2${name.replace("\n", "").slice(1)}`);
+    await page.find("sandbox-editor >>> .tab", plainName(`2${name.replace("\n", "").slice(1)}`));
+    await page.gone("sandbox-tree >>> .row", shown);
+    expect(await (await sandbox).files.exists(name)).toBe(false);
+    await (await page.find("sandbox-tree >>> .row[aria-selected=true]")).focus();
+    await page.page.keyboard.press("Delete");
+    await page.answer("Delete");
+    await page.gone("sandbox-editor >>> .tab", plainName(`2${name.replace("\n", "").slice(1)}`));
+  });
+
+  test("a name that is no UTF-8 is listed, and what cannot be done with it is told", async () => {
+    await page.run("printf inside > $'bad\\xff.txt'");
+    await page.click("sandbox-tree >>> .row", "bad\ufffd.txt");
+    await page.find("sandbox-editor >>> sandbox-error >>> .title", "This name cannot be written here");
+    await page.until(`(() => {
+      const [tab, list] = [".tab[aria-selected=true]", ".tabs"].map((path) => window.deepQuery("sandbox-editor >>> " + path, "")[0]?.getBoundingClientRect());
+      return tab && tab.right <= list.right + 1 && tab.left >= list.left - 1;
+    })()`);
+    await screenshot(page.page, "console-name-no-utf8");
+    await page.click("sandbox-editor >>> .message button", "Close");
+    await page.run("rm bad*");
+    await page.gone("sandbox-tree >>> .row", "bad\ufffd.txt");
+  });
+
   test("a reload opens the same folders and files", async () => {
     await page.click("sandbox-editor >>> .tab", "readme.md");
     await page.editorHas("# A project\nneedle here\n");
@@ -205,6 +275,9 @@ describe("the files of a sandbox", { timeout: 120_000 }, () => {
   });
 
   test("nothing went wrong in the page", () => {
-    expect(page.problems).toEqual([]);
+    // The browser itself notes that the file whose name is no UTF-8 was not found.
+    const missing = (problem: string) => /^console: Failed to load resource: .* 404 .*\.Filesystem\/Stat$/.test(problem);
+    expect(page.problems.filter(missing)).toHaveLength(1);
+    expect(page.problems.filter((problem) => !missing(problem))).toEqual([]);
   });
 });

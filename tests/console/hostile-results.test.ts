@@ -144,7 +144,7 @@ describe("hostile results", { timeout: 180_000 }, () => {
     await notebook.outputHas(1, "the end");
     await page.find(`${cell(1)} >>> sandbox-output >>> .dropped`, "earlier lines are not kept");
     await display({ "text/plain": "y".repeat(400_000) });
-    await page.find(`${cell(1)} >>> pre`, "400,000 characters in all");
+    await page.find(`${cell(1)} >>> sandbox-result >>> button`, "Show all 400,000 characters");
   });
 
   test("nothing went wrong in the page but what its policy and the frame's stopped", () => {

@@ -1,14 +1,11 @@
 // The console can be used by keyboard and screen reader, in light and dark, on a desk and on a phone.
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { accessibilityFindings } from "../support/axe.ts";
 import { screenshot } from "../support/browser.ts";
 import { FIRST_USE_MS, prepareRuntime, runtimeDir } from "../support/runtime.ts";
 import { type Console, openConsole } from "./console.ts";
-import { ConsolePage, DESKTOP, PHONE } from "./console-page.ts";
+import { ConsolePage, DESKTOP, PHONE, TERMINAL_SCREEN } from "./console-page.ts";
 import { NotebookPage } from "./notebook-page.ts";
-
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** A cell that gives something of most kinds. */
 const EVERYTHING = `import sys
@@ -38,25 +35,6 @@ beforeAll(async () => {
 
 afterAll(() => shared?.close());
 
-/** What axe-core finds, each with the elements it is about. */
-async function findings(page: ConsolePage): Promise<string[]> {
-  // The page's policy lets no script of ours in: the tool that drives the browser may all the same.
-  await page.page.evaluate(axe);
-  return page.page.evaluate(async () => {
-    interface Axe {
-      run(context: unknown): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
-    }
-    const { violations } = await (window as unknown as { axe: Axe }).axe.run({
-      include: [document.documentElement],
-      // What is on a terminal's screen is the program's: its colours are not the console's.
-      exclude: [
-        { fromShadowDom: ["console-app", "sandbox-console", "sandbox-terminal-group", "sandbox-terminal", ".xterm-screen"] },
-      ],
-    });
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`);
-  });
-}
-
 /** What is not where it should be: the page never has more than fits its window, and the chosen view's tab is in sight. */
 const misplaced = (page: ConsolePage) =>
   page.page.evaluate(() => {
@@ -82,7 +60,7 @@ describe.each([
     await page.page.goto(shared.url);
     const shot = async (view: string) => {
       await screenshot(page.page, `console-${device}-${scheme}-${view}`);
-      expect(await findings(page), view).toEqual([]);
+      expect(await accessibilityFindings(page.page, [TERMINAL_SCREEN]), view).toEqual([]);
       expect(await misplaced(page), view).toEqual([]);
     };
     await page.find("console-sandboxes >>> .item", sandboxId);

@@ -197,6 +197,59 @@ describe("the notebook", { timeout: 240_000 }, () => {
     await notebook.outputHas(3, "still here");
   });
 
+  test("two contexts run at once, each with its own stop", async () => {
+    await notebook.start(3, "import time\nprint('python waits', flush=True)\nwhile True: time.sleep(0.05)");
+    await notebook.outputHas(3, "python waits");
+    const language = await page.find('sandbox-notebook >>> select[aria-label="Language of the code"]');
+    await language.select("bash");
+    await page.click("sandbox-notebook >>> .add button", "Code");
+    await notebook.run(4, "echo beside $((40+3))");
+    await notebook.outputHas(4, "beside 43");
+    expect(await notebook.number(3)).toBe("[*]");
+    await page.click(`${cell(3)} >>> button[aria-label="Stop cell 3"]`);
+    await notebook.ended(3);
+    await language.select("python");
+  });
+
+  test("a kernel that dies is told, and the next cell has a new one", async () => {
+    await notebook.run(3, "import os\nos._exit(3)");
+    await notebook.outputHas(3, "kernel died");
+    await notebook.run(3, "print('alive', 'kept' in globals())");
+    await notebook.outputHas(3, "alive False");
+  });
+
+  test("much output, long values and long tables leave the page usable and begin at their beginning", async () => {
+    await notebook.run(3, "for i in range(40_000): print('x' * 50, i)");
+    await notebook.outputHas(3, "39999");
+    await page.find(`${cell(3)} >>> sandbox-output >>> .dropped`, "earlier lines");
+    await notebook.run(3, "'z' * 60_000");
+    await page.click(`${cell(3)} >>> sandbox-result >>> button`, "Show all 60,000 characters");
+    await page.until(`window.deepQuery('${cell(3)} >>> sandbox-result >>> pre', "")[0].textContent.length === 60_000`);
+    await notebook.run(3, "'z' * 3_000_000");
+    await page.find(`${cell(3)} >>> sandbox-result >>> button`, "Download all 3,000,000 characters");
+    await notebook.run(3, "import pandas as pd\npd.DataFrame({'n': range(50_000), 's': [f'row {i}' for i in range(50_000)]})");
+    await page.find(`${cell(3)} >>> sandbox-table >>> button`, "of 50,000 rows");
+    expect(await (await page.find(`${cell(3)} >>> .scroll`)).evaluate((scroll) => scroll.scrollTop)).toBe(0);
+    await screenshot(page.page, "notebook-long-table");
+    await page.click(`${cell(3)} >>> sandbox-table >>> thead button`, "n");
+    await page.click(`${cell(3)} >>> sandbox-table >>> thead button`, "n");
+    await page.find(`${cell(3)} >>> sandbox-table >>> tbody tr:first-child`, "49999");
+  });
+
+  test("its file is one that Jupyter takes", async () => {
+    await notebook.run(3, "import matplotlib.pyplot as plt, pandas as pd\nplt.plot([1, 2])\nplt.show()\npd.DataFrame({'n': [1]})");
+    await page.until(`Object.values(sessionStorage).some((value) => value.includes("vnd.e2b.chart+json"))`);
+    const file = await page.page.evaluate(
+      () =>
+        JSON.parse(Object.values(sessionStorage).find((value) => value.includes("vnd.e2b.chart+json")) ?? "{}").notebook as string,
+    );
+    await notebook.run(
+      4,
+      `import nbformat, base64\nnbformat.validate(nbformat.reads(base64.b64decode("${Buffer.from(file).toString("base64")}").decode(), as_version=nbformat.NO_CONVERT))\nprint("sound")`,
+    );
+    await notebook.outputHas(4, "sound");
+  });
+
   test("a sandbox without an interpreter says so and leads to one that has it", async () => {
     await page.createSandbox("base");
     await notebook.show();

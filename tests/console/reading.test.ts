@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { MatchLines } from "../../www/elements/files/grep.ts";
 import { freeName } from "../../www/elements/files/upload.ts";
 import { readCharts } from "../../www/elements/notebook/charts.ts";
+import { fromFile, toFile } from "../../www/elements/notebook/file.ts";
 import { keyAction } from "../../www/elements/terminal/keys.ts";
 
 describe("lines of grep", () => {
@@ -116,6 +117,55 @@ describe("charts", () => {
       ],
     });
   });
+});
+
+test("a notebook's file comes back as it was, with what nothing here shows", () => {
+  const file = {
+    nbformat: 4,
+    nbformat_minor: 5,
+    metadata: {
+      kernelspec: { name: "mine", display_name: "Mine", language: "python" },
+      language_info: { name: "python", version: "3" },
+      toc: 1,
+    },
+    cells: [
+      { cell_type: "raw", id: "r", metadata: { format: "text/x" }, source: ["raw\n", "text"] },
+      {
+        cell_type: "markdown",
+        id: "m",
+        metadata: {},
+        attachments: { "a.png": { "image/png": "AA==" } },
+        source: ["![a](attachment:a.png)"],
+      },
+      {
+        cell_type: "code",
+        id: "c",
+        metadata: { tags: ["x"] },
+        execution_count: 3,
+        source: ["f()"],
+        outputs: [
+          { output_type: "stream", name: "stdout", text: ["one\n", "two"] },
+          { output_type: "stream", name: "stderr", text: ["three\n"] },
+          {
+            output_type: "display_data",
+            data: { "image/png": "AA==", "application/vnd.e2b.chart+json": { type: "line", elements: [] } },
+            metadata: { "image/png": { width: 2 } },
+          },
+          { output_type: "execute_result", data: { "text/plain": "4" }, metadata: {}, execution_count: 3 },
+          { output_type: "error", ename: "E", evalue: "v", traceback: ["a", "b"] },
+        ],
+      },
+    ],
+  };
+  const content = fromFile(JSON.stringify(file));
+  const written = JSON.parse(toFile(content));
+  expect(written.cells[2].outputs[2].data["e2b/chart"]).toBeUndefined();
+  const whole = (value: unknown): unknown =>
+    JSON.parse(JSON.stringify(value), (key, value) => (key === "text/plain" && Array.isArray(value) ? value.join("") : value));
+  expect(whole(written)).toEqual(file);
+  // The same id twice, which another program may have written, is mended.
+  const twice = fromFile(JSON.stringify({ ...file, cells: [file.cells[0], file.cells[0]] }));
+  expect(JSON.parse(toFile(twice)).cells.map(({ id }: { id: string }) => id)).toEqual(["r", "r-1"]);
 });
 
 test("keys: what is selected is copied, else the program is interrupted; pasting is the browser's", () => {

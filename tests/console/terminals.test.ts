@@ -1,8 +1,9 @@
 // A person works in several terminals: side by side, searched, copied from, set to their liking, and found again after a reload.
+import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { screenshot } from "../support/browser.ts";
 import { type Console, openConsole } from "./console.ts";
-import { ConsolePage } from "./console-page.ts";
+import { ConsolePage, PHONE } from "./console-page.ts";
 
 let shared: Console;
 let page: ConsolePage;
@@ -98,6 +99,24 @@ describe("terminals", { timeout: 90_000 }, () => {
     await has(0, "free=12");
   });
 
+  test("a large paste arrives whole", async () => {
+    const line = "0123456789".repeat(6);
+    await page.terminal(1);
+    await enter("clear; stty -echo; cat > pasted; stty echo; md5sum < pasted");
+    await page.until(`!window.deepQuery("sandbox-terminal", "")[0].text().includes("clear;")`);
+    await page.page.evaluate((text) => {
+      const data = new DataTransfer();
+      data.setData("text/plain", text);
+      const field = window.deepQuery("sandbox-terminal", "")[0]?.shadowRoot?.querySelector("textarea");
+      field?.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+    }, `${line}\n`.repeat(10_000));
+    await page.answer("Paste");
+    await page.page.keyboard.down("Control");
+    await page.page.keyboard.press("d");
+    await page.page.keyboard.up("Control");
+    await has(0, createHash("md5").update(`${line}\n`.repeat(10_000)).digest("hex"));
+  });
+
   test("larger text leaves room for fewer lines, and F6 leads out of the terminal", async () => {
     const lines = () => page.page.evaluate(() => window.deepQuery(".xterm-rows > div", "").length);
     const before = await lines();
@@ -144,6 +163,29 @@ describe("terminals", { timeout: 90_000 }, () => {
     await page.terminal(1);
     await enter("echo alive=$((7+7))");
     await has(0, "alive=14");
+  });
+
+  test("on a phone a bar has the keys that its keyboard lacks", async () => {
+    const phone = await ConsolePage.open(shared.context, shared.url, PHONE);
+    await phone.click("console-sandboxes >>> .item");
+    await phone.terminal(1);
+    await phone.page.keyboard.type("echo up-$((3*3))\n");
+    await phone.terminalHas("up-9");
+    await phone.page.keyboard.type("sleep 1000\n");
+    await phone.click('sandbox-terminal-group >>> .keys button[aria-label="Ctrl for the next key"]');
+    await phone.find('sandbox-terminal-group >>> .keys button[aria-pressed="true"]');
+    await screenshot(phone.page, "console-phone-keys");
+    await phone.page.keyboard.type("c");
+    await phone.terminalHas("^C");
+    await phone.gone('sandbox-terminal-group >>> .keys button[aria-pressed="true"]');
+    await phone.page.keyboard.type("clear\n");
+    await phone.until(`!window.deepQuery("sandbox-terminal", "")[0].text().includes("up-9")`);
+    for (let time = 0; time < 3; time += 1) await phone.click('sandbox-terminal-group >>> .keys button[aria-label="Up"]');
+    await phone.page.keyboard.press("Enter");
+    await phone.terminalHas("up-9");
+    expect(phone.problems).toEqual([]);
+    await phone.page.close();
+    await page.page.bringToFront();
   });
 
   test("nothing went wrong in the page", () => {

@@ -81,7 +81,7 @@ export class ConsoleApp extends LitElement {
       <span class="logo">${icon("terminal")}</span>
       <h1>Sandbox console</h1>
       <span class="facts">
-        ${config && this.phase === "in" ? html`<span class="where">${this.where}</span>${this.session.target ? nothing : html`<span class="version">${config.version}</span>`}` : nothing}
+        ${config && this.phase === "in" ? html`<span class="where" title=${this.where}>${this.where}</span>${this.session.target ? nothing : html`<span class="version">${config.version}</span>`}` : nothing}
       </span>
       <button class="palette" aria-label=${`Commands ${PALETTE_KEYS}`} aria-keyshortcuts="Control+K F1" title=${`Find a command (${PALETTE_KEYS})`}
         @click=${this.togglePalette}>${icon("search")}<span class="hint">Commands <kbd>${PALETTE_KEYS}</kbd></span></button>

@@ -92,6 +92,19 @@ export const editorStyles = css`
     flex: 1;
     min-height: 0;
   }
+  .rendered {
+    flex: 1;
+    min-height: 0;
+    padding: 14px 20px;
+    overflow: auto;
+  }
+  .rendered sandbox-result {
+    max-width: 860px;
+  }
+  .icon-button[aria-pressed="true"] {
+    background: var(--sb-selected);
+    color: var(--sb-accent);
+  }
   .message {
     height: 100%;
     padding: 16px;

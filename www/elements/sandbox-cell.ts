@@ -24,6 +24,8 @@ export type NextCell = Parameters<CellEditorHooks["run"]>[0];
 const FILE_NAMES: Readonly<Record<string, string>> = { python: "x.py", javascript: "x.js", typescript: "x.ts", bash: "x.sh" };
 
 const KEPT_TRACEBACK_LINES = 2000;
+/** How far from the end, in CSS pixels, still is the end. */
+const NEAR_END = 24;
 const tracebacks = new WeakMap<ErrorOutput, OutputLines>();
 
 /**
@@ -59,6 +61,8 @@ export class SandboxCell extends LitElement {
   @query(".code") private code!: HTMLElement;
   @query(".scroll") private scroller!: HTMLElement | null;
   private loading: Promise<void> | undefined;
+  /** Whether the end of what was printed is in view, or was until more came. */
+  private atEnd = true;
   private clock: ReturnType<typeof setInterval> | undefined;
   private readonly sizes = new ResizeObserver(() => this.measure());
   private observed: Element | null = null;
@@ -80,7 +84,7 @@ export class SandboxCell extends LitElement {
   /** Draws printed text that has come since. */
   draw(): void {
     for (const output of this.renderRoot.querySelectorAll<SandboxOutput>("sandbox-output")) output.draw();
-    if (this.cell.state === "running") this.followEnd();
+    this.followEnd();
   }
 
   override render() {
@@ -150,7 +154,7 @@ export class SandboxCell extends LitElement {
 
   private renderOutputs() {
     return html`<div class="outputs ${this.all ? "all" : ""}" role="group" aria-label=${`Output of ${this.label}`}>
-      <div class="scroll" tabindex=${this.tall && !this.all ? "0" : nothing}>
+      <div class="scroll" tabindex=${this.tall && !this.all ? "0" : nothing} @scroll=${this.scrolled} @wheel=${{ handleEvent: this.wheeled, passive: true }}>
         <div class="content">
           ${repeat(
             this.cell.outputs,
@@ -251,12 +255,25 @@ export class SandboxCell extends LitElement {
     const { scroller } = this;
     if (!scroller) return;
     this.tall = (this.observed?.clientHeight ?? 0) > 520;
-    if (this.cell.state === "running") this.followEnd();
+    this.followEnd();
   }
 
+  /** Keeps the newest line of what is being printed in view, unless the person has scrolled up. A result is read from its beginning. */
   private followEnd() {
-    if (this.scroller && !this.all) this.scroller.scrollTop = this.scroller.scrollHeight;
+    const { scroller, cell } = this;
+    if (!scroller || this.all || cell.state !== "running" || !this.atEnd || cell.outputs.at(-1)?.kind !== "stream") return;
+    scroller.scrollTop = scroller.scrollHeight;
   }
+
+  private scrolled() {
+    const { scroller } = this;
+    if (scroller) this.atEnd = scroller.scrollTop + scroller.clientHeight >= scroller.scrollHeight - NEAR_END;
+  }
+
+  /** Up is away from the end, whatever is printed meanwhile. */
+  private readonly wheeled = (event: WheelEvent) => {
+    if (event.deltaY < 0) this.atEnd = false;
+  };
 
   private toggle() {
     this.all = !this.all;

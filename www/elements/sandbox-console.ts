@@ -54,6 +54,8 @@ export class SandboxConsole extends LitElement {
   @state() private panelHeight = 0;
   @query("sandbox-files") private files!: SandboxFiles;
   private counter = 1;
+  /** The view whose tab was last brought into sight. */
+  private revealed: View | undefined;
   private kept: ReadonlyMap<number, readonly KeptTerminal[]> = new Map();
   private readonly sizes = new ResizeObserver(([entry]) => this.measured(entry?.contentRect));
 
@@ -131,10 +133,6 @@ export class SandboxConsole extends LitElement {
     void this.load(this.view);
   }
 
-  protected override updated(changed: PropertyValues) {
-    if (["view", "narrow", "terminals"].some((name) => changed.has(name))) this.revealTab();
-  }
-
   override render() {
     const { sandbox, narrow } = this;
     const view = this.shown;
@@ -182,15 +180,19 @@ export class SandboxConsole extends LitElement {
     `;
   }
 
-  /** Brings the chosen tab into sight where the tabs have too little room. The page itself never moves. */
+  protected override updated() {
+    if (this.shown === this.revealed) return;
+    this.revealed = this.shown;
+    this.revealTab();
+  }
+
+  /** Scrolls the row of tabs, and nothing around it, so far that the chosen one is seen whole. */
   private revealTab() {
-    const tabs = this.renderRoot.querySelector<HTMLElement>(".tabs");
-    const tab = tabs?.querySelector<HTMLElement>("[aria-selected=true]");
-    if (!tabs || !tab) return;
-    const frame = tabs.getBoundingClientRect();
-    const { left, right } = tab.getBoundingClientRect();
-    if (left < frame.left) tabs.scrollLeft += left - frame.left;
-    else if (right > frame.right) tabs.scrollLeft += right - frame.right;
+    const tab = this.renderRoot.querySelector<HTMLElement>("[role=tab][aria-selected=true]");
+    const row = tab?.parentElement;
+    if (!tab || !row) return;
+    const [inner, outer] = [tab.getBoundingClientRect(), row.getBoundingClientRect()];
+    row.scrollLeft += Math.min(0, inner.left - outer.left) + Math.max(0, inner.right - outer.right);
   }
 
   private renderTab(view: View, label: string, name: Parameters<typeof icon>[0]) {
@@ -291,6 +293,8 @@ export class SandboxConsole extends LitElement {
   private measured(size: DOMRectReadOnly | undefined) {
     if (!size || size.height === 0) return;
     this.narrow = size.width < NARROW;
+    // A row that got narrower may have lost the chosen tab from sight.
+    void this.updateComplete.then(() => this.revealTab());
     this.setPanelHeight(this.panelHeight || Math.round(size.height * 0.42));
   }
 

@@ -5,9 +5,9 @@ import { repeat } from "lit/directives/repeat.js";
 import { isGone } from "./describe-error.js";
 import { type Draft, draftsOf } from "./editor/drafts.js";
 import type { EditorDocument, EditorEngine } from "./editor/editor-engine.js";
-import { isMissing, type OpenDocument, version, versionOf } from "./editor/open-document.js";
+import { isMissing, type OpenDocument, version, versionOf, withReason } from "./editor/open-document.js";
 import { askToClose, askToOverwrite } from "./editor/questions.js";
-import { noFile, picture, refused, status } from "./editor/views.js";
+import { comparing, noFile, outside, picture, preview, previewType, refused, status } from "./editor/views.js";
 import { editorStyles } from "./editor-styles.js";
 import { type OpenedFile, openFile } from "./files/open-file.js";
 import { icon } from "./icons.js";
@@ -141,16 +141,23 @@ export class SandboxEditor extends LitElement {
             (document) => this.renderTab(document),
           )}
         </div>
+        ${
+          current?.document && previewType(current.path)
+            ? html`<button class="icon-button" aria-label="Preview" title="Preview" aria-pressed=${current.previewing ?? false}
+                @click=${() => this.change(current, { previewing: !current.previewing })}>${icon("eye")}</button>`
+            : nothing
+        }
         <button class="icon-button" aria-label="Find in this file" title="Find in this file (Ctrl-F)" ?disabled=${!current?.document}
-          @click=${() => this.engine?.search()}>${icon("search")}</button>
+          @click=${() => this.search()}>${icon("search")}</button>
         <button class="icon-button" aria-label="Save" title="Save (Ctrl-S)" ?disabled=${!current?.dirty || current.saving}
           @click=${() => this.save()}>${icon("save")}</button>
       </div>
       <div class="body" role="tabpanel" aria-label=${current ? plainName(current.path) : "No file is open"}>
         ${current?.saveError === undefined ? nothing : this.renderSaveError(current)}
-        ${current?.comparing ? this.renderComparing(current) : current?.outside && current.document ? this.renderOutside(current) : nothing}
+        ${current?.comparing ? comparing(() => this.endComparison(current)) : current?.outside && current.document ? this.renderOutside(current) : nothing}
         ${this.renderBody(current)}
-        <div class="code" ?hidden=${!current?.document}></div>
+        ${current?.previewing && current.document ? preview(current.path, this.text ?? "") : nothing}
+        <div class="code" ?hidden=${!current?.document || current.previewing}></div>
       </div>
       ${current?.document ? status(current, this.position, this.unkept.has(current.path)) : nothing}
     `;
@@ -192,25 +199,11 @@ export class SandboxEditor extends LitElement {
   }
 
   private renderOutside(current: OpenDocument) {
-    const deleted = current.outside === "deleted";
-    return html`<div class="outside" role="status">
-      ${icon("warning")}
-      <span>${deleted ? "The file was deleted in the sandbox. Saving writes it anew." : "The file has changed in the sandbox, and here."}</span>
-      ${
-        deleted
-          ? nothing
-          : html`<button class="button" @click=${() => this.compare(current)}>Compare</button>
-            <button class="button" @click=${() => this.load(current)}>Reload</button>
-            <button class="button" @click=${() => this.keepMine(current)}>Keep mine</button>`
-      }
-    </div>`;
-  }
-
-  private renderComparing(current: OpenDocument) {
-    return html`<div class="outside" role="status">
-      <span>Green is your text, red is what the file in the sandbox holds. Saving writes your text.</span>
-      <button class="button" @click=${() => this.endComparison(current)}>End the comparison</button>
-    </div>`;
+    return outside(current.outside === "deleted", {
+      Compare: () => this.compare(current),
+      Reload: () => this.load(current),
+      "Keep mine": () => this.keepMine(current),
+    });
   }
 
   private renderSaveError(current: OpenDocument) {
@@ -238,7 +231,7 @@ export class SandboxEditor extends LitElement {
       else if (opened) this.take(document, opened, engine);
       if (document === this.current) await this.show(document, focus);
     } catch (error) {
-      if (!document.reading.signal.aborted) this.change(document, { error });
+      if (!document.reading.signal.aborted) this.change(document, { error: withReason(error, document.path) });
     }
   }
 
@@ -310,13 +303,19 @@ export class SandboxEditor extends LitElement {
   /** Shows a document, reading it if that has not begun; `focus` says whether the person goes on in it. */
   private async show(document: OpenDocument, focus = true): Promise<void> {
     this.current = document;
+    void this.updateComplete.then(() =>
+      this.renderRoot.querySelector("[role=tab][aria-selected=true]")?.scrollIntoView({ block: "nearest" }),
+    );
     if (!document.begun) {
       await this.load(document, focus);
       return;
     }
     if (!document.document || !this.engine) return;
     this.engine.show(document.document);
-    if (document.line !== undefined) this.engine.goTo(document.line);
+    if (document.line !== undefined) {
+      this.engine.goTo(document.line);
+      this.change(document, { previewing: false });
+    }
     document.line = undefined;
     void this.look(document);
     // The code is hidden until the next update when another kind of tab was shown before.
@@ -427,6 +426,12 @@ export class SandboxEditor extends LitElement {
     } catch (saveError) {
       this.change(current, { saveError });
     }
+  }
+
+  private async search(): Promise<void> {
+    if (this.current) this.change(this.current, { previewing: false });
+    await this.updateComplete;
+    this.engine?.search();
   }
 
   private async copy(): Promise<void> {

@@ -58,7 +58,8 @@ export class SandboxErrorPanel extends LitElement {
       }
       .actions .button,
       ::slotted(*) {
-        margin-top: 8px;
+        /* What is slotted has rules of its own tree, which would win. */
+        margin-top: 8px !important;
       }
     `,
   ];

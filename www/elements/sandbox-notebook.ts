@@ -51,6 +51,8 @@ export class SandboxNotebook extends LitElement {
   @state() private restarting = false;
   @query("input[type=file]") private chooser!: HTMLInputElement;
   private runner: Runner | undefined;
+  /** What its file says of it beside the language. */
+  private metadata: NonNullable<NotebookContent["metadata"]> = {};
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   override connectedCallback() {
@@ -137,7 +139,8 @@ export class SandboxNotebook extends LitElement {
     this.failure = undefined;
   }
 
-  private take({ cells, language }: NotebookContent) {
+  private take({ cells, language, metadata = {} }: NotebookContent) {
+    this.metadata = metadata;
     this.cells = cells.length > 0 ? cells : [new Cell("code")];
     this.language = language;
   }
@@ -276,7 +279,7 @@ export class SandboxNotebook extends LitElement {
   }
 
   private get content(): NotebookContent {
-    return { cells: this.cells, language: this.language };
+    return { cells: this.cells, language: this.language, metadata: this.metadata };
   }
 
   private get key(): string | undefined {

@@ -11,7 +11,9 @@ import "./sandbox-json.js";
 import "./sandbox-result-frame.js";
 import "./sandbox-table.js";
 
+/** How many characters of a text are shown at first, and how many can be. */
 const SHOWN_TEXT = 50_000;
+const MOST_TEXT = 2_000_000;
 
 /** A result of a code cell in the best of its forms; the person can choose another. Nothing in it is ever markup of this page. */
 @customElement("sandbox-result")
@@ -139,11 +141,14 @@ export class SandboxResult extends LitElement {
   @property({ attribute: "frame-url" }) frameUrl = "";
   @state() private forms: readonly Form[] = [];
   @state() private form: Form | undefined;
+  /** Whether a long text is shown to its end. */
+  @state() private whole = false;
 
   protected override willUpdate(changed: PropertyValues<this>) {
     if (!changed.has("data")) return;
     this.forms = formsOf(this.data);
     this.form = this.forms[0];
+    this.whole = false;
   }
 
   override render() {
@@ -171,7 +176,7 @@ export class SandboxResult extends LitElement {
       case "html":
         return this.frameUrl === ""
           ? html`<p class="hint">HTML is shown as it is written: this page has no frame of another origin to show it in (frame-url).</p>
-              <pre>${part(form.text)}</pre>`
+              ${this.renderText(form.text)}`
           : html`<sandbox-result-frame frame-url=${this.frameUrl} .content=${form.text}></sandbox-result-frame>`;
       case "image":
         return html`<img class=${form.paper ? "paper" : ""} src=${form.url} alt=${this.alternative(form.name)} />${this.renderExplore()}`;
@@ -182,9 +187,9 @@ export class SandboxResult extends LitElement {
       case "json":
         return html`<sandbox-json .value=${form.value}></sandbox-json>`;
       case "source":
-        return html`<p class="hint">Scripts of results are not run here.</p><pre>${part(form.text)}</pre>`;
+        return html`<p class="hint">Scripts of results are not run here.</p>${this.renderText(form.text)}`;
       case "text":
-        return html`<pre>${part(form.text)}</pre>`;
+        return this.renderText(form.text);
       case "file":
         return html`<div class="file">
           <span><span class="mono">${plainName(form.mime)}</span> <span class="muted">${bytes(bytesOf(form.mime, form.data).length)}</span></span>
@@ -192,6 +197,21 @@ export class SandboxResult extends LitElement {
         </div>`;
     }
   }
+
+  /** A text from its beginning; the rest is a click away. */
+  private renderText(text: string) {
+    if (this.whole || text.length <= SHOWN_TEXT) return html`<pre>${text}</pre>`;
+    const count = `${text.length.toLocaleString("en")} characters`;
+    const more =
+      text.length <= MOST_TEXT
+        ? html`<button class="button" @click=${this.showWhole}>Show all ${count}</button>`
+        : html`<button class="button" @click=${() => save(new Blob([text], { type: "application/octet-stream" }), "result.txt")}>${icon("download")}Download all ${count}</button>`;
+    return html`<pre>${text.slice(0, SHOWN_TEXT)}…</pre><p class="hint">${more}</p>`;
+  }
+
+  private readonly showWhole = () => {
+    this.whole = true;
+  };
 
   /** What the picture shows, with values to point at. The picture comes first: it is what the code drew. */
   private renderExplore() {
@@ -252,12 +272,6 @@ export class SandboxResult extends LitElement {
     // Never a type that a browser would open as a page of this origin.
     save(new Blob([bytesOf(mime, data)], { type: "application/octet-stream" }), `result.${ending}`);
   }
-}
-
-function part(text: string): string {
-  return text.length > SHOWN_TEXT
-    ? `${text.slice(0, SHOWN_TEXT)}\n… (${text.length.toLocaleString("en")} characters in all)`
-    : text;
 }
 
 declare global {

@@ -7,6 +7,7 @@ import type { SandboxTerminal } from "./sandbox-terminal.js";
 import type { SandboxTerminalSettings } from "./sandbox-terminal-settings.js";
 import { base } from "./styles.js";
 import type { KeptTerminal } from "./terminal/keep.js";
+import { TOUCH_KEYS } from "./terminal/touch-keys.js";
 import "./sandbox-terminal.js";
 import "./sandbox-terminal-settings.js";
 
@@ -69,6 +70,35 @@ export class SandboxTerminalGroup extends LitElement {
       sandbox-terminal {
         flex: 1;
       }
+      .keys {
+        display: none;
+        flex: none;
+        gap: 4px;
+        padding: 4px 6px;
+        overflow-x: auto;
+        border-top: 1px solid var(--sb-border);
+        background: var(--sb-bg);
+      }
+      .keys button {
+        flex: 1 0 auto;
+        min-width: 30px;
+        min-height: 36px;
+        padding: 0 4px;
+        border: 1px solid var(--sb-border-strong);
+        border-radius: 6px;
+        background: var(--sb-raised);
+        font: 13px var(--sb-mono);
+      }
+      .keys [aria-pressed="true"] {
+        border-color: var(--sb-accent);
+        background: var(--sb-accent-fill);
+        color: var(--sb-on-fill);
+      }
+      @media (pointer: coarse) {
+        .keys {
+          display: flex;
+        }
+      }
       @container (max-width: 640px) {
         .panes {
           flex-direction: column;
@@ -97,6 +127,8 @@ export class SandboxTerminalGroup extends LitElement {
   /** The terminal that was used last. */
   @state() private used = 0;
   @query("sandbox-terminal-settings") private settings!: SandboxTerminalSettings;
+  /** Whether Ctrl is held for the next key, by the bar of keys. */
+  @state() private control = false;
   private counter = 0;
 
   /** What a later page needs to go on with its terminals. */
@@ -133,13 +165,29 @@ export class SandboxTerminalGroup extends LitElement {
           (pane, at) => html`<div class="pane" @focusin=${() => this.use(pane.key)}>
             <sandbox-terminal data-key=${pane.key} label=${several ? `${this.label}, part ${at + 1}` : this.label} .sandbox=${this.sandbox}
               .kept=${pane.kept} ?borrowed=${pane.borrowed} ?ended=${this.ended} ?paused=${this.paused} ?active=${this.active}
-              @terminal-leave=${() => this.leave()}></sandbox-terminal>
+              @terminal-leave=${() => this.leave()} @terminal-control=${() => this.setControl(false)}></sandbox-terminal>
           </div>`,
         )}
       </div>
+      ${this.renderKeys()}
       <sandbox-terminal-settings .sandbox=${this.ended ? undefined : this.sandbox}
         @shell-attach=${(event: CustomEvent<ProcessInfo>) => this.add({ pid: event.detail.pid, text: "" }, true)}></sandbox-terminal-settings>
     `;
+  }
+
+  /** Keys for who has none. Pressing one leaves the focus, and with it the keyboard of a phone, where it is. */
+  private renderKeys() {
+    const button = (text: string, label: string, act: () => void, pressed: boolean | typeof nothing = nothing) =>
+      html`<button aria-label=${label} aria-pressed=${pressed} @pointerdown=${(event: Event) => event.preventDefault()} @click=${act}>${text}</button>`;
+    return html`<div class="keys" role="toolbar" aria-label=${`${this.label}, keys`}>
+      ${button("Ctrl", "Ctrl for the next key", () => this.setControl(!this.control), this.control)}
+      ${TOUCH_KEYS.map((key) => button(key.text, key.label, () => this.terminal?.press(key)))}
+    </div>`;
+  }
+
+  private setControl(held: boolean) {
+    this.control = held;
+    this.terminal?.holdControl(held);
   }
 
   private renderTool(
@@ -173,6 +221,7 @@ export class SandboxTerminalGroup extends LitElement {
   }
 
   private use(key: number) {
+    if (key !== this.used) this.setControl(false);
     this.used = key;
   }
 

@@ -11,6 +11,7 @@ import { base } from "./styles.js";
 import type { KeptTerminal } from "./terminal/keep.js";
 import { holdShell } from "./terminal/shells.js";
 import type { Found, TerminalEngine } from "./terminal/terminal-engine.js";
+import type { TouchKey } from "./terminal/touch-keys.js";
 import { terminalStyles } from "./terminal-styles.js";
 import "./sandbox-error.js";
 
@@ -27,6 +28,7 @@ export type TerminalPhase = "starting" | "open" | "ended" | "failed";
  * A shell in a terminal. It starts one when it is first shown, and ends it when it leaves the page; a reload leaves it running.
  *
  * @fires terminal-change - its {@link SandboxTerminal.phase} has changed
+ * @fires terminal-control - Ctrl, held for one character, is let go of
  * @fires terminal-leave - the person wants to leave it by keyboard (F6)
  */
 @customElement("sandbox-terminal")
@@ -97,6 +99,16 @@ export class SandboxTerminal extends LitElement {
 
   override focus() {
     this.engine?.focus();
+  }
+
+  /** Types a key that keyboards of phones do not have. */
+  press(key: TouchKey): void {
+    this.engine?.press(key);
+  }
+
+  /** Holds Ctrl for the next character, or lets go of it. */
+  holdControl(held: boolean): void {
+    if (this.engine) this.engine.control = held;
   }
 
   protected override firstUpdated() {
@@ -196,6 +208,7 @@ export class SandboxTerminal extends LitElement {
       input: (data) => void this.session?.send(data).catch(() => {}),
       size: (cols, rows) => void this.session?.resize(cols, rows).catch(() => {}),
       link: (address) => void openLink(address),
+      controlled: () => this.dispatchEvent(new CustomEvent("terminal-control")),
       search: () => this.search(),
       leave: () => this.dispatchEvent(new CustomEvent("terminal-leave")),
       found: (found) => {

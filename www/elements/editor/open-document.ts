@@ -1,4 +1,5 @@
 import { FileNotFoundError, type Files } from "agent-sandbox-web";
+import { ExplainedError } from "../describe-error.js";
 import type { OpenedFile } from "../files/open-file.js";
 import { parentOf } from "../names.js";
 import type { Draft } from "./drafts.js";
@@ -25,6 +26,8 @@ export interface OpenDocument {
   version?: string | undefined;
   /** What happened to the file in the sandbox that the text here does not know of. */
   outside?: "changed" | "deleted" | undefined;
+  /** Whether it is shown as what its text describes, such as formatted text. */
+  previewing?: boolean;
   /** Whether it is shown against what the file holds. */
   comparing?: boolean;
   /** The line to go to once it is read. */
@@ -61,4 +64,15 @@ export async function isMissing(files: Files, document: OpenDocument): Promise<b
 /** See {@link versionOf}. */
 export function version(info: { readonly size: number; readonly modifiedTime?: Date | undefined }): string {
   return `${info.modifiedTime?.getTime() ?? ""}/${info.size}`;
+}
+
+/** Why a file that was listed cannot be read, where its name tells more than the error. */
+export function withReason(error: unknown, path: string): unknown {
+  if (!(error instanceof FileNotFoundError) || !path.includes("\ufffd")) return error;
+  return new ExplainedError(
+    "This name cannot be written here",
+    "Its bytes are not UTF-8, so that the sandbox cannot be asked for it by name.",
+    "Rename it in a terminal: its beginning and * name it, as in mv begin* new-name.",
+    { cause: error },
+  );
 }

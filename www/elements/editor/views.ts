@@ -33,6 +33,20 @@ export function picture(path: string, url: string, info: EntryInfo, download: ()
   </figure>`;
 }
 
+/** As what a text can be shown beside its source, by the name of its file: its MIME type. */
+export function previewType(path: string): string | undefined {
+  if (/\.(md|markdown)$/i.test(path)) return "text/markdown";
+  return /\.svg$/i.test(path) ? "image/svg+xml" : undefined;
+}
+
+/** What a text describes. Nothing in it runs or is loaded; see `<sandbox-result>`. */
+export function preview(path: string, text: string): TemplateResult {
+  void import("../sandbox-result.js");
+  return html`<div class="rendered" tabindex="0" role="group" aria-label="Preview">
+    <sandbox-result .data=${{ [previewType(path) ?? "text/plain"]: text }}></sandbox-result>
+  </div>`;
+}
+
 function showSize(event: Event) {
   const { naturalWidth, naturalHeight, parentElement } = event.target as HTMLImageElement;
   const place = parentElement?.parentElement?.querySelector(".measured");
@@ -59,6 +73,23 @@ export function refused(path: string, opened: Extract<OpenedFile, { kind: "refus
         : html`<h3>The first ${head.length} bytes</h3>
             <pre class="preview mono" tabindex="0">${reason === "large" ? new TextDecoder().decode(head) : hexDump(head)}</pre>`
     }
+  </div>`;
+}
+
+/** What happened to the file of a text that has changes here, and what can be done when it is still there. */
+export function outside(deleted: boolean, acts: Readonly<Record<string, () => void>>): TemplateResult {
+  return html`<div class="outside" role="status">
+    ${icon("warning")}
+    <span>${deleted ? "The file was deleted in the sandbox. Saving writes it anew." : "The file has changed in the sandbox, and here."}</span>
+    ${deleted ? nothing : Object.entries(acts).map(([label, act]) => html`<button class="button" @click=${act}>${label}</button>`)}
+  </div>`;
+}
+
+/** What the marks of a comparison mean, and the way out of it. */
+export function comparing(end: () => void): TemplateResult {
+  return html`<div class="outside" role="status">
+    <span>Green is your text, red is what the file in the sandbox holds. Saving writes your text.</span>
+    <button class="button" @click=${end}>End the comparison</button>
   </div>`;
 }
 

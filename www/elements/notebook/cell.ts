@@ -21,6 +21,8 @@ export class Cell {
   startedAt: number | undefined;
   /** How long it took, in ms; `undefined` while it runs. */
   took: number | undefined;
+  /** What the file that it came from says of it beside this, such as tags: it goes back as it came. */
+  origin: Readonly<Record<string, unknown>> = { id: `cell-${this.id}` };
 
   constructor(
     readonly kind: "code" | "markdown",

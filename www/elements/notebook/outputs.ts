@@ -22,6 +22,8 @@ export interface ResultOutput {
   readonly data: MimeBundle;
   /** Whether it is the value of the last expression. */
   readonly main: boolean;
+  /** What a notebook's file says of it, such as the size of a picture. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
 /** What the code raised. */

@@ -17,11 +17,18 @@ export interface RunnerHooks {
   ended(cell: Cell): void;
 }
 
-/** Runs the cells of a notebook one after the other. */
+/** A cell and the language it is run in. */
+interface Run {
+  readonly cell: Cell;
+  readonly language: string;
+}
+
+/** Runs the cells of a notebook: those of a language one after the other, since they share a context; languages beside each other. */
 export class Runner {
   readonly kernel: Kernel;
-  private queue: { readonly cell: Cell; readonly language: string }[] = [];
-  private running: { readonly cell: Cell; readonly stop: AbortController } | undefined;
+  private queue: Run[] = [];
+  /** What runs, by language. */
+  private readonly running = new Map<string, { readonly cell: Cell; readonly stop: AbortController }>();
 
   constructor(
     sandbox: Sandbox,
@@ -33,7 +40,7 @@ export class Runner {
 
   /** Whether a cell runs or waits. */
   get busy(): boolean {
-    return this.running !== undefined;
+    return this.running.size > 0;
   }
 
   /** Puts cells into the queue; those that are in it already stay where they are. */
@@ -44,38 +51,45 @@ export class Runner {
       this.queue.push({ cell, language });
       this.hooks.changed(cell);
     }
-    void this.work();
+    void this.work(language);
   }
 
-  /** Interrupts the running cell and forgets those that wait; or does so for one cell alone. */
+  /** Interrupts what runs and forgets what waits; or does so for one cell alone. */
   stop(only?: Cell): void {
-    this.drop((cell) => only === undefined || cell === only);
-    const { running } = this;
-    if (!running || (only !== undefined && running.cell !== only)) return;
-    running.cell.state = "stopping";
-    running.stop.abort();
-    this.hooks.changed(running.cell);
+    this.drop(({ cell }) => only === undefined || cell === only);
+    for (const { cell, stop } of this.running.values()) {
+      if (only !== undefined && cell !== only) continue;
+      cell.state = "stopping";
+      stop.abort();
+      this.hooks.changed(cell);
+    }
   }
 
-  /** Gives the language's context a new kernel. The running cell ends, those that wait are forgotten. */
+  /** Gives the language's context a new kernel. Its running cell ends, those that wait for it are forgotten. */
   async restart(language: string): Promise<void> {
-    this.drop(() => true);
+    this.drop((run) => run.language === language);
     await this.kernel.restart(language);
   }
 
-  private async work(): Promise<void> {
-    if (this.running) return;
-    for (let next = this.queue.shift(); next; next = this.queue.shift()) {
-      const { cell, language } = next;
+  private async work(language: string): Promise<void> {
+    if (this.running.has(language)) return;
+    for (let cell = this.next(language); cell; cell = this.next(language)) {
       const stop = new AbortController();
-      this.running = { cell, stop };
+      this.running.set(language, { cell, stop });
       await this.execute(cell, language, stop.signal);
-      this.running = undefined;
+      this.running.delete(language);
       cell.end();
-      if (cell.failed) this.drop(() => true);
+      if (cell.failed) this.drop((run) => run.language === language);
       this.hooks.changed(cell);
       this.hooks.ended(cell);
     }
+  }
+
+  /** Takes the next cell of a language out of the queue. */
+  private next(language: string): Cell | undefined {
+    const run = this.queue.find((run) => run.language === language);
+    this.queue = this.queue.filter((other) => other !== run);
+    return run?.cell;
   }
 
   private async execute(cell: Cell, language: string, signal: AbortSignal): Promise<void> {
@@ -111,9 +125,9 @@ export class Runner {
     this.hooks.printed(cell);
   }
 
-  private drop(which: (cell: Cell) => boolean): void {
-    const dropped = this.queue.filter(({ cell }) => which(cell));
-    this.queue = this.queue.filter((entry) => !dropped.includes(entry));
+  private drop(which: (run: Run) => boolean): void {
+    const dropped = this.queue.filter(which);
+    this.queue = this.queue.filter((run) => !dropped.includes(run));
     for (const { cell } of dropped) {
       cell.end();
       this.hooks.changed(cell);

@@ -10,6 +10,7 @@ import stylesheet from "@xterm/xterm/css/xterm.css?inline";
 import { keyAction } from "./keys.js";
 import { onTerminalSettings, terminalSettings } from "./settings.js";
 import { DARK, LIGHT } from "./themes.js";
+import { type TouchKey, typed, withControl } from "./touch-keys.js";
 
 /** The stylesheet of xterm.js, for the shadow tree it is drawn in. */
 export { stylesheet };
@@ -22,6 +23,8 @@ export interface EngineHooks {
   size(cols: number, rows: number): void;
   /** The person followed a link. */
   link(address: string): void;
+  /** The Ctrl that was held for one character is let go of. */
+  controlled(): void;
   /** The person wants to look for something. */
   search(): void;
   /** The person wants to leave the terminal by keyboard. */
@@ -54,6 +57,8 @@ export class TerminalEngine {
   private readonly serializing = new SerializeAddon();
   private readonly forgetSettings = onTerminalSettings(() => this.applySettings());
   private acceleration: Promise<(() => void) | undefined> | undefined;
+  /** Whether Ctrl is held for the next character. */
+  control = false;
   private undrawn = 0;
   private drained: (() => void) | undefined;
   private disposed = false;
@@ -80,7 +85,14 @@ export class TerminalEngine {
     this.terminal.loadAddon(new WebLinksAddon((_event, address) => hooks.link(address)));
     // OSC 52 would let the sandbox read and write the person's clipboard. Nothing here serves it; this keeps it so.
     this.terminal.parser.registerOscHandler(52, () => true);
-    this.terminal.onData((data) => hooks.input(data));
+    this.terminal.onData((data) => {
+      const { control } = this;
+      // What the terminal itself answers is longer than a character.
+      if (!control || [...data].length !== 1) return hooks.input(data);
+      this.control = false;
+      hooks.input(withControl(data));
+      hooks.controlled();
+    });
     this.terminal.onBinary((data) => hooks.input(Uint8Array.from(data, (character) => character.charCodeAt(0) & 0xff)));
     this.terminal.onResize(({ cols, rows }) => hooks.size(cols, rows));
     this.searching.onDidChangeResults(({ resultIndex, resultCount }) => hooks.found({ at: resultIndex + 1, count: resultCount }));
@@ -134,6 +146,11 @@ export class TerminalEngine {
 
   focus(): void {
     this.terminal.focus();
+  }
+
+  /** Types a key that the person's keyboard does not have. */
+  press(key: TouchKey): void {
+    this.terminal.input(typed(key, this.terminal.modes.applicationCursorKeysMode));
   }
 
   /**

@@ -75,6 +75,11 @@ describe("the life of a sandbox", { timeout: 120_000 }, () => {
     await page.click(".paused >>> button", "Resume");
     await state("running");
     await page.gone(".paused");
+    // The files are watched again, before anything is done with them here.
+    const elsewhere = await Sandbox.connect(id, { ...connection, timeoutMs: 600_000 });
+    await elsewhere.files.write("since.txt", "");
+    await elsewhere.close();
+    await page.find("sandbox-tree >>> .row", "since.txt");
     expect(await page.run("cat kept.txt")).toBe("exit 0");
     expect(await page.lastOutput()).toBe("hello  $HOME");
   });

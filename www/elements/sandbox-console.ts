@@ -139,7 +139,7 @@ export class SandboxConsole extends LitElement {
     const whole = !narrow && this.whole.has(view);
     return html`
       <div class="layout ${narrow || whole ? "narrow" : "wide"}" style="--panel: ${this.panelHeight}px">
-        <sandbox-files class="view" .sandbox=${sandbox} ?ended=${this.ended} storage-key=${this.storageKey}
+        <sandbox-files class="view" .sandbox=${sandbox} ?ended=${this.ended} ?paused=${this.paused} storage-key=${this.storageKey}
           ?hidden=${whole || (narrow && view !== "files")}></sandbox-files>
         ${narrow || whole ? nothing : this.renderSplitter()}
         <div class="bar">

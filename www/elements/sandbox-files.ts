@@ -32,6 +32,8 @@ export class SandboxFiles extends LitElement {
   @property({ attribute: false }) sandbox: Sandbox | undefined;
   /** Whether the sandbox is gone. */
   @property({ type: Boolean }) ended = false;
+  /** Whether the sandbox is paused: its files are not watched then, and read anew when it goes on. */
+  @property({ type: Boolean }) paused = false;
   /**
    * Keeps which folders and files are open, and text that is not saved, in the tab's sessionStorage under this name and the sandbox's
    * id; without it a reload begins anew.
@@ -130,7 +132,7 @@ export class SandboxFiles extends LitElement {
                   @search-open=${(event: CustomEvent<FoundPlace>) => this.open(event.detail.path, event.detail.line)}></sandbox-search>`
               : nothing
           }
-          <sandbox-tree .files=${sandbox?.files} .root=${root} ?ended=${this.ended} ?hidden=${this.searching} @tree-action=${this.act}
+          <sandbox-tree .files=${sandbox?.files} .root=${root} ?ended=${this.ended} ?paused=${this.paused} ?hidden=${this.searching} @tree-action=${this.act}
             @tree-drop=${this.drop} @tree-move=${this.move}
             @tree-change=${(event: CustomEvent<{ path: string; gone: boolean }>) => this.editor.changedOutside(event.detail.path, event.detail.gone)}></sandbox-tree>
           ${

@@ -67,6 +67,8 @@ export class SandboxTree extends LitElement {
   @property() root = "";
   /** Whether the sandbox is gone: what was read stays. */
   @property({ type: Boolean }) ended = false;
+  /** See `<sandbox-files>`. */
+  @property({ type: Boolean }) paused = false;
   /** The path of the selected entry. */
   @property({ attribute: false }) selected: string | undefined;
   @state() private target: string | undefined;
@@ -136,7 +138,8 @@ export class SandboxTree extends LitElement {
   }
 
   protected override willUpdate(changed: PropertyValues<this>) {
-    if (changed.has("ended") && this.ended) this.watch?.stop();
+    if (this.ended || this.paused) this.watch?.stop();
+    else if (changed.get("paused") === true) void this.refresh();
     if (!changed.has("files") && !changed.has("root")) return;
     this.watch?.stop();
     this.tree = this.files && this.root ? new FileTree(this.files, this.root, () => this.requestUpdate()) : undefined;
@@ -146,7 +149,7 @@ export class SandboxTree extends LitElement {
 
   private follow() {
     const { files, tree, watch } = this;
-    if (files && tree && !watch?.live && !this.ended && this.isConnected) {
+    if (files && tree && !watch?.live && !this.ended && !this.paused && this.isConnected) {
       this.watch = new TreeWatch(files, tree, (path, gone) =>
         this.dispatchEvent(new CustomEvent("tree-change", { detail: { path, gone } })),
       );

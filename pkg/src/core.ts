@@ -29,10 +29,10 @@ import {
 import { init, setDefaultSource } from "./loading.js";
 import { SandboxPaginator, SnapshotPaginator } from "./paginator.js";
 
-export { Sandbox as AsyncSandbox } from "./agent_sandbox_web.js";
+export * from "./classes.js";
 export * from "./errors.js";
 export * from "./server.js";
-export { Code, Commands, Files, init, Network, Pty, Sandbox, SandboxPaginator, SnapshotPaginator, TerminalSession };
+export { init, SandboxPaginator, SnapshotPaginator };
 /** The states of a sandbox, by name. */
 export const SandboxStatus = {
   CREATING: "creating",

@@ -16,7 +16,7 @@ export const onlyWoff2: Plugin = {
   },
 };
 
-/** Lays a .br and a .gz beside each file that gets smaller by it: the platform sends them instead to whoever reads them. */
+/** Lays a .br and a .gz beside each file that is no picture or font, which are small already: the platform sends them instead to whoever reads them. */
 const precompressed: Plugin = {
   name: "precompressed",
   apply: "build",

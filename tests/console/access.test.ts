@@ -23,7 +23,7 @@ const loaded = ({ page }: ConsolePage) =>
   );
 
 describe("access to the console", { timeout: 120_000 }, () => {
-  test("the first load is small: what works in a sandbox, and each of its larger parts, come when they are used", async () => {
+  test("the first load is small and nothing in it jumps: what works in a sandbox, and each of its larger parts, come when they are used", async () => {
     const { first } = shared;
     expect(await loaded(first)).toEqual(["agent_sandbox_web_bg.wasm", "index.css", "index.js"]);
     const transferred = await first.page.evaluate(() =>
@@ -34,6 +34,21 @@ describe("access to the console", { timeout: 120_000 }, () => {
     );
     // All of it compressed: it is half a megabyte otherwise.
     expect(transferred).toBeLessThan(200_000);
+    const jumps = await first.page.evaluate(async () => {
+      type Shift = PerformanceEntry & { sources: { node?: Node }[] };
+      const seen: string[] = [];
+      const observer = new PerformanceObserver((list) => {
+        for (const { sources } of list.getEntries() as Shift[]) {
+          seen.push(...sources.map(({ node }) => (node instanceof Element ? node.outerHTML : String(node?.textContent))));
+        }
+      });
+      observer.observe({ type: "layout-shift", buffered: true });
+      // What was painted is judged with the frame that follows.
+      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+      observer.disconnect();
+      return seen;
+    });
+    expect(jumps).toEqual([]);
     await first.createSandbox();
     await first.find("sandbox-tree");
     const later = (await loaded(first)).join(" ");

@@ -1,4 +1,4 @@
-//! `cargo xtask matrix`: the packed package in every runtime and with every bundler.
+//! `cargo xtask matrix`: the packed package in every runtime and with every bundler, and every panel of the console in every width and colour.
 
 use crate::build;
 use crate::project::Project;
@@ -9,7 +9,7 @@ use anyhow::Result;
 /// Arguments of the task.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Runtimes and bundlers by name: each is a file of `tests/runtimes` or `tests/bundlers`. None means all.
+    /// Runtimes and bundlers by name, or `sweep` for the console: each is a file of `tests/runtimes`, `tests/bundlers` or `tests/console`. None means all.
     names: Vec<String>,
 }
 

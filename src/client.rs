@@ -113,6 +113,8 @@ pub struct Client {
     /// The variable that the key could have come from.
     key_variable: &'static str,
     checks_key: bool,
+    /// Whether it is of a sandbox that was handed over, without a key.
+    pub attached: bool,
     /// Whether commands fail on a non-zero exit code unless their call says otherwise.
     pub check: bool,
     api_headers: Vec<(String, String)>,
@@ -255,6 +257,7 @@ impl Client {
             key,
             key_variable: if is_own { "" } else { known.variables[API_KEY].unwrap_or_default() },
             checks_key,
+            attached: false,
             check: options.boolean("check")?.unwrap_or(false),
             api_headers,
             fetch,
@@ -365,6 +368,9 @@ impl Client {
 
     fn no_key(&self) -> Fault {
         let suggestion = match self.key_variable {
+            _ if self.attached => {
+                "A sandbox handed over comes without a key: make this call on the server that created it, or attach with the option relay.".to_owned()
+            }
             _ if is_browser() => {
                 "Make this call on a server: a page should not hold a key. In development, pass the option apiKey.".to_owned()
             }

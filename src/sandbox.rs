@@ -202,7 +202,9 @@ async fn attach(handoff: JsValue, options: JsValue) -> Result<JsValue> {
         set(&merged, name, &handoff.get(name)?);
     }
     let merged = Options::new(options)?.over(merged)?;
-    let client = Rc::new(Client::new(&Options::new(merged.into())?)?);
+    let mut client = Client::new(&Options::new(merged.into())?)?;
+    client.attached = true;
+    let client = Rc::new(client);
     client.require_sandbox_address()?;
     let tokens = [handoff.text("envdAccessToken")?, handoff.text("trafficAccessToken")?, handoff.text("envdVersion")?];
     let known = object(&[

@@ -486,7 +486,10 @@ export class Sandbox {
   readonly id: string;
   /** The state as last read, or as `pause`, `resume` and `connect` left it; {@link Sandbox.refreshInfo} reads it anew. */
   readonly status: SandboxStatus;
-  /** What the control plane said last. */
+  /**
+   * What the control plane said last. Its answers to `connect` and the static `fork` have no labels: `metadata` is empty until
+   * {@link Sandbox.refreshInfo}.
+   */
   readonly info: SandboxInfo;
   /** envd's URL. */
   readonly url: string;

@@ -38,8 +38,8 @@ function invalid(message, suggestion = "") {
   return makeError("InvalidArgumentError", message, suggestion, {});
 }
 
-function unable(message) {
-  return makeError("CapabilityNotSupportedError", message, "", {});
+function unable(message, suggestion = "") {
+  return makeError("CapabilityNotSupportedError", message, suggestion, {});
 }
 
 function flag(options, name) {
@@ -455,7 +455,12 @@ async function download(files, path, target, options) {
   if (!(target === undefined || target === "save" || isHandle || target instanceof WritableStream)) {
     throw invalid('target must be a FileSystemFileHandle, a WritableStream, "save" or absent.');
   }
-  if (target === "save" && !globalThis.document) throw unable("Only a page has downloads to save a file to.");
+  if (target === "save" && !globalThis.document) {
+    throw unable(
+      "Only a page has downloads to save a file to.",
+      'Give a WritableStream as target, or use files.readBytes or files.read with { format: "stream" }.',
+    );
+  }
   return telling(inner(options), onProgress, undefined, async (limits, report) => {
     const total = onProgress && (await sizeOf(files, path, limits));
     report(0, total);

@@ -7,7 +7,15 @@ use crate::protocol::failure::Class;
 use crate::protocol::routing::{decimal, encode, split_at};
 use crate::protocol::server::endpoints::{Endpoint, Field, Kind, is_segment};
 use js_sys::{Array, JSON, Object};
-use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen::JsCast;
+use wasm_bindgen::prelude::*;
+
+#[wasm_bindgen(module = "/src/js/options.js")]
+extern "C" {
+    /// Throws for a name that is none of these, separated by spaces, and none that every call takes.
+    #[wasm_bindgen(js_name = checkOptions, catch)]
+    fn check_options(options: &JsValue, names: &str) -> core::result::Result<(), JsValue>;
+}
 
 /// The longest path that the server takes, in characters.
 const LONGEST_PATH: usize = 4096;
@@ -26,6 +34,7 @@ pub struct Filled {
 
 /// Fills an endpoint's path, query and body.
 pub fn fill(endpoint: &Endpoint, args: &Options) -> Result<Filled> {
+    check_options(args.value(), &endpoint.fields.iter().map(|field| field.name).collect::<Vec<_>>().join(" "))?;
     let (mut path, mut query) = (endpoint.path.to_owned(), String::new());
     let mut body = Object::new();
     let has_body = endpoint.method == "POST";

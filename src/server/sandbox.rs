@@ -41,6 +41,9 @@ extern "C" {
 const PORT: u16 = 9000;
 const PTY_PORT: u16 = 9001;
 
+/// The policies that the server has by name.
+const PRESETS: [&str; 5] = ["default", "transfer-only", "read-only", "hardened", "locked"];
+
 /// How long a start is waited for, in ms.
 const START_TIMEOUT: f64 = 30_000.0;
 
@@ -165,6 +168,9 @@ fn command(options: &Options) -> Result<Start> {
     }
     let policy = options.get("policy")?;
     let preset = policy.as_string();
+    if preset.as_deref().is_some_and(|preset| !PRESETS.contains(&preset)) {
+        return Err(invalid(&["policy names no preset: there are ", &PRESETS.join(", "), "."]));
+    }
     if preset.is_none() && !policy.is_undefined() {
         if !policy.is_object() {
             return Err(invalid(&["policy must be a preset's name or a policy document."]));
@@ -227,13 +233,8 @@ async fn until_healthy(process: &Rc<Process>, client: &JsValue, timeout: f64, op
                     let code = decimal(exit.code.unsigned_abs().into());
                     let sign = if exit.code < 0 { "-" } else { "" };
                     let message = ["The server ended at once with exit code ", sign, &code, &said.borrow(), "."].concat();
-                    return Err(not_started(
-                        &message,
-                        match options.get("policy")?.is_string() {
-                            true => "Check the policy's name: presets are default, transfer-only, read-only, hardened and locked.",
-                            false => "Check policy and commands with agent-sandbox-server check-config in the sandbox.",
-                        },
-                    ));
+                    let suggestion = "Check policy and commands with agent-sandbox-server check-config in the sandbox.";
+                    return Err(not_started(&message, suggestion));
                 }
                 None => return Err(not_started("The connection to the server's process was lost.", "")),
             }

@@ -52,6 +52,13 @@ describe("core", () => {
     expect(await new ServerClient("http://127.0.0.1:9").health()).toBe(false);
   });
 
+  test("an option that a call does not have is refused, and the near one named", async () => {
+    const depth = client.files.search("/", "*", { maxDept: 1 } as object);
+    expect((await rejected(depth, InvalidArgumentError)).message).toContain("Did you mean maxDepth?");
+    const stream = client.process.runStream("true", { cmd: "x" } as object);
+    expect((await rejected(stream, InvalidArgumentError)).message).toContain("no option cmd here");
+  });
+
   test("capabilities_check", async () => {
     expect(await client.check("files_list", { path: base })).toEqual({ endpoint: "files_list", allowed: true });
     expect(await client.check("files_list", { path: "/etc" })).toMatchObject({ allowed: false, code: "path_not_allowed" });

@@ -77,6 +77,9 @@ export const tests: Record<string, (context: Context) => Promise<void>> = {
       assert.deepEqual(await server.system.env(["GREETING"]), { GREETING: "hallo" });
       assert.isTrue((await fails(server.process.shell("true"))) instanceof sdk.EndpointNotAvailableError);
       assert.isTrue((await fails(sandbox.server.system.info())) instanceof sdk.ServerAuthError);
+      const unknown = (await fails(sandbox.startServer({ policy: "readonly" as "read-only" }))) as Package.InvalidArgumentError;
+      assert.isTrue(unknown instanceof sdk.InvalidArgumentError, String(unknown));
+      assert.include(unknown.message, "default, transfer-only, read-only, hardened, locked");
       for (const { pid } of await sandbox.commands.list()) await sandbox.commands.kill(pid);
       while (await server.health());
       const again = await sandbox.startServer({ command: "exec agent-sandbox-server serve --preset locked" });

@@ -68,7 +68,8 @@ async fn snapshots_outlive_their_sandbox_and_the_platform() {
         assert_eq!(made.status, 201, "{}", made.text());
         let wanted = json!({"snapshotID": "local/mine:v1", "names": ["local/mine"], "contents": "filesystem only"});
         assert_eq!(made.value(), wanted);
-        let unnamed = post(&platform, &source, "snapshots", json!({})).await.value();
+        let bare = platform.api("POST", &format!("/sandboxes/{}/snapshots", source.id)).send().await;
+        let unnamed = bare.value();
         let id = unnamed["snapshotID"].as_str().unwrap().to_owned();
         assert!(id.ends_with(":default"), "{id}");
         assert_eq!(unnamed["names"], json!([]));

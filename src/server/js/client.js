@@ -227,9 +227,9 @@ export async function runCommand(client, name, args, options) {
       {},
     );
   }
-  return client.commands.run(name, args, options);
+  return client.commands.run(name, args, fields(options, { serverPort: undefined }));
 }
 
 export async function listCommands(client, options) {
-  return client.commands.list(options);
+  return client.commands.list(fields(options, { serverPort: undefined }));
 }

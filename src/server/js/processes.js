@@ -15,9 +15,9 @@ export class ServerProcesses extends Group {
   }
 
   async runStream(command, options) {
-    const { onStdout, onStderr } = fields(options);
+    const { onStdout, onStderr, ...call } = fields(options);
     const result = { stdout: "", stderr: "", exitCode: 0, truncated: false };
-    for await (const { event, data, exitCode, error } of this.shellStream(command, options)) {
+    for await (const { event, data, exitCode, error } of this.shellStream(command, call)) {
       if (event === "exit") result.exitCode = exitCode;
       else if (event === "error") throw streamError(error);
       else {

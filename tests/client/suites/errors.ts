@@ -405,13 +405,21 @@ export const errors = suite("errors", (test) => {
   });
 
   test("without a key, a page is sent to the server and told of no environment", async (context) => {
-    const { sandbox } = await fakeSandbox(context, () => undefined);
-    const { message, suggestion } = await rejected(sandbox.kill(), context.sdk.InvalidAPIKeyError, "E1001");
+    const { Sandbox, InvalidAPIKeyError } = context.sdk;
+    const keyless = control(() => assert.fail("a request was made"), { apiKey: undefined });
+    const { message, suggestion } = await rejected(Sandbox.kill("i1", keyless), InvalidAPIKeyError, "E1001");
     assert.include(message, "needs an API key");
     if (context.runtime === "page") {
       assert.include(suggestion, "on a server");
       assert.notMatch(suggestion, /environment|E2B_/);
     } else assert.include(suggestion, "E2B_API_KEY");
+  });
+
+  test("a sandbox that was handed over leaves what needs a key to who created it", async (context) => {
+    const { sandbox } = await fakeSandbox(context, () => undefined);
+    const { suggestion } = await rejected(sandbox.kill(), context.sdk.InvalidAPIKeyError, "E1001");
+    assert.match(suggestion, /created it.*relay/);
+    assert.notInclude(suggestion, "E2B_");
   });
 
   test("an API key may come from a function, asked anew for every request", async (context) => {

@@ -502,7 +502,9 @@ export const transfers = suite("transfers", (test) => {
 
   test.inNode("only a page saves a file to the browser's downloads", async (context) => {
     const { sandbox, calls } = await fakeSandbox(context, () => new Response("x"));
-    await rejected(sandbox.files.download("f", "save"), context.sdk.CapabilityNotSupportedError, "E3004");
+    const saving = sandbox.files.download("f", "save");
+    const { suggestion } = await rejected(saving, context.sdk.CapabilityNotSupportedError, "E3004");
+    assert.match(suggestion, /WritableStream.*readBytes/);
     assert.lengthOf(calls, 0);
   });
 

@@ -58,14 +58,14 @@ async fn fork(State(platform): Shared, Extension(host): Extension<Host>, Path(id
     Ok((StatusCode::CREATED, Json(items.collect::<Vec<Value>>())).into_response())
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct CreateBody {
     name: Option<String>,
     memory: Option<bool>,
 }
 
 async fn create(State(platform): Shared, Path(id): Path<String>, body: Bytes) -> Reply {
-    let body = json::<CreateBody>(&body)?;
+    let body = optional_json::<CreateBody>(&body)?;
     if body.memory == Some(true) {
         return Err(ApiError::bad_request("memory is not available on this platform: snapshots are of the file system only"));
     }

@@ -1,10 +1,11 @@
 // The package around the client: when the module is loaded, from where, in which runtimes.
 import { execFile } from "node:child_process";
-import { readdir, readFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { Browser } from "puppeteer-core";
+import { build } from "vite";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { launchChromium, openPage } from "../support/browser.ts";
 import { servePages } from "../support/pages.ts";
@@ -176,6 +177,24 @@ test.each(Object.entries(SOURCES))("init takes %s, and two calls at once load on
     console.log(JSON.stringify({ loads, id: (await ${ATTACH}).id }));
   `);
   expect(result).toEqual({ loads: 1, id: "i1" });
+});
+
+test("a bundle of the manual entry keeps what gives the classes their members", async () => {
+  const folder = await mkdtemp(join(inject("packed").installed, "manual-"));
+  const entry = join(folder, "entry.js");
+  await writeFile(
+    entry,
+    'import { Sandbox } from "agent-sandbox-web/manual"; console.log(JSON.stringify([typeof Sandbox.create, typeof Sandbox.prototype.runCode]))',
+  );
+  await build({
+    root: folder,
+    configFile: false,
+    logLevel: "error",
+    ssr: { noExternal: true },
+    build: { ssr: entry, outDir: "built", rolldownOptions: { output: { entryFileNames: "entry.mjs" } } },
+  });
+  const { stdout } = await run(process.execPath, [join(folder, "built/entry.mjs")]);
+  expect(JSON.parse(stdout)).toEqual(["function", "function"]);
 });
 
 test("no entry but Node's has a built-in of Node among its imports", async () => {

@@ -69,7 +69,9 @@ export async function readConfig(): Promise<PlatformConfig> {
     throw new ExplainedError(
       "The platform refused",
       `It answered ${response.status} when asked for its configuration.`,
-      suggestion,
+      response.status === 404
+        ? "What answers here is no sandbox platform: open the page at the address that the platform printed."
+        : suggestion,
     );
   }
   return (await response.json()) as PlatformConfig;

@@ -174,6 +174,8 @@ export class ConsoleSandboxBar extends LitElement {
 
   private choose(action: SandboxAction) {
     this.menu.hidePopover();
+    // A dialog of the action gives the focus back to where it was: an item of the closed menu could not take it.
+    this.opener.focus();
     this.act(action);
   }
 

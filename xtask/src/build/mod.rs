@@ -74,7 +74,7 @@ fn parts(project: &Project, parts: &[Part]) -> Result<()> {
 }
 
 /// Compiles for minutes: whoever watches sees how far it is; in a log that would be hundreds of lines.
-fn compile(cargo: &mut Command) -> Result<()> {
+pub(super) fn compile(cargo: &mut Command) -> Result<()> {
     if !std::io::stderr().is_terminal() {
         cargo.arg("--quiet");
     }

@@ -7,9 +7,9 @@
 //!   JavaScript, in one small module. What the entries need of the latter, `src/js/face.js` exports;
 //! - `agent_sandbox_web.d.ts`.
 
-use super::slim;
+use super::{compile, slim};
 use crate::project::Project;
-use crate::run::{is_fresh, run, run_quietly, say, step};
+use crate::run::{is_fresh, run_quietly, say, step};
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 
@@ -18,9 +18,8 @@ const NAME: &str = "agent_sandbox_web";
 /// Makes the wasm part of `pkg/dist`.
 pub fn build(project: &Project) -> Result<()> {
     step("compile the client to WebAssembly", || {
-        run(project.cargo().args([
+        compile(project.cargo().args([
             "build",
-            "--quiet",
             "--package",
             "agent-sandbox-web",
             "--lib",

@@ -7,7 +7,7 @@ use super::super::snapshots::Snapshot;
 use super::super::template::{self, Name};
 use super::create::{DEFAULT_V1, positive_timeout};
 use super::list::{Page, limit};
-use super::{Reply, Shared, find, in_both_families, json, optional_json, parsed, valid, view};
+use super::{Reply, Shared, find, in_both_families, optional_json, parsed, valid, view};
 use axum::body::Bytes;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Extension, Path, Query, State};

@@ -20,10 +20,14 @@ const METADATA = [6, 2];
 
 const isPage = runtimeKind() === 0;
 
+/** Bytes of a file that is read in a page, after which its collector is called. */
+const COLLECTION = 32 << 20;
+
 /**
  * Lets the collector know that memory is due. Chromium keeps the bytes of a request's body until its collector finds the request dropped, and
  * does not count them: a stream sent in parts from reused buffers makes no other garbage, so nothing is collected and all of the stream
- * stays in memory (seen: 481 of 512 MiB). Arrays are counted when they are made and take no memory before they are written to.
+ * stays in memory (seen: 481 of 512 MiB). What is read fast lies about as well (seen: 440 MiB, and as much with plain fetch). Arrays are counted
+ * when they are made and take no memory before they are written to.
  */
 function callForCollection() {
   try {
@@ -533,6 +537,7 @@ export function guardedBody(exchange, signal, failure, skip, most) {
     exchange.close();
   };
   let [left, room] = [skip, most];
+  let due = 0;
   return new ReadableStream(
     {
       async pull(controller) {
@@ -555,6 +560,11 @@ export function guardedBody(exchange, signal, failure, skip, most) {
             guard.release();
             controller.close();
             return;
+          }
+          due += step.value.length;
+          if (isPage && due > COLLECTION) {
+            due = 0;
+            callForCollection();
           }
           const chunk = left || step.value.length > room ? step.value.subarray(left, left + room) : step.value;
           left = Math.max(0, left - step.value.length);

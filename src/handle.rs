@@ -116,7 +116,7 @@ impl Collected {
             && get(error, "code") == "E3001"
         {
             for (name, kept) in ["stdout", "stderr"].into_iter().zip(&self.kept) {
-                set_text(error.unchecked_ref(), name, &String::from_utf8_lossy(kept));
+                set_text(error.unchecked_ref(), name, &lossy(kept));
             }
         }
         fault

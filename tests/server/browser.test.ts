@@ -165,7 +165,9 @@ describe("with a real browser", () => {
     await using server = await startServer(browser.options);
     const client = server.client({ timeoutMs: 60_000 });
     check(await call(client));
-    await rejected(next(client), ServerAPIError, { statusCode: 500, errorType: "TargetClosedError" });
+    const { errorType } = await rejected(next(client), ServerAPIError, { statusCode: 500 });
+    // Playwright's objects belong to the thread of the first call. Which of the two tells so depends on whether that thread has ended.
+    expect(errorType).toMatch(/^(TargetClosedError|error)$/);
     expect(await client.browser.console()).toEqual([]);
   });
 

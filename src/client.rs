@@ -1,7 +1,7 @@
 //! Where to connect and as whom: the options of a connection, checked once and kept for all calls.
 
 use crate::error::{Fault, Result, Thrown, invalid};
-use crate::options::{CallOptions, Options, REQUEST_TIMEOUT, set_text};
+use crate::options::{CallOptions, Options, REQUEST_TIMEOUT, is_callable, set_text};
 use crate::protocol::control::Clouds;
 use crate::protocol::failure::Class;
 use crate::protocol::interpreter::INTERPRETER_PORT;
@@ -217,7 +217,7 @@ impl Client {
         }
         let key = options.get("apiKey")?;
         let key_undefined = key.is_undefined() && Reflect::has(options.value(), &JsValue::from_str("apiKey")).unwrap_or(false);
-        let key = match (key.as_string(), key.dyn_ref::<Function>()) {
+        let key = match (key.as_string(), key.dyn_ref::<Function>().filter(|function| is_callable(function))) {
             (Some(text), _) => Key::Text(text.trim().to_owned()),
             (None, Some(function)) => Key::Function(function.clone()),
             (None, None) if key.is_undefined() => variable(API_KEY).map_or(Key::None, Key::Text),
@@ -254,7 +254,7 @@ impl Client {
             codec: Cell::new(codec),
             signed_urls: profile.boolean("signedUrls")?.unwrap_or(known.cloud != Clouds::ALIBABA),
             logger: options.object("logger")?.into(),
-            web_socket: options.function("webSocket")?,
+            web_socket: options.class("webSocket")?,
             request_timeout: options.millis("requestTimeoutMs")?.or(seconds.map(|seconds| seconds * 1000.0)),
             bearer,
             key_undefined,

@@ -4,7 +4,7 @@ use crate::error::{Result, Thrown, invalid};
 use crate::handle::{Flavour, ProcessHandle, Started, collect, piece_value, result_value};
 use crate::input::Into;
 use crate::members::{Answer, Args, at_once};
-use crate::options::{CallOptions, Options, argument, items, no_nul, text};
+use crate::options::{CallOptions, Options, argument, items, no_nul, option, text};
 use crate::process::{Output, Process, kill_later, send_input};
 use crate::protocol::failure::Class;
 use crate::protocol::requests::Start;
@@ -55,11 +55,13 @@ impl Input {
         if input.is_undefined() {
             return Ok(None);
         }
-        match input.dyn_into::<ReadableStream>() {
-            Ok(stream) if get(&stream, "locked").is_truthy() => Err(invalid(&["input is a stream that somebody else reads."])),
-            Ok(stream) => Ok(Some(Self::Stream(stream))),
-            Err(input) => Ok(Some(Self::Bytes(crate::options::bytes("input", &input)?))),
+        if !option(&input, "getReader")?.is_function() {
+            return Ok(Some(Self::Bytes(crate::options::bytes("input", &input)?)));
         }
+        if option(&input, "locked")?.is_truthy() {
+            return Err(invalid(&["input is a stream that somebody else reads."]));
+        }
+        Ok(Some(Self::Stream(input.unchecked_into())))
     }
 }
 

@@ -22,6 +22,9 @@ extern "C" {
     /// The items of an array; `None` for anything else.
     #[wasm_bindgen(catch)]
     pub fn items(value: &JsValue) -> core::result::Result<Option<Array>, JsValue>;
+    /// Whether it is a function that is no class.
+    #[wasm_bindgen(js_name = isCallable)]
+    pub fn is_callable(value: &JsValue) -> bool;
     #[wasm_bindgen(js_name = bytesIn)]
     fn bytes_in(value: &JsValue) -> Option<Uint8Array>;
     /// The time of a `Date` in ms since 1970; NaN of anything else.
@@ -98,7 +101,12 @@ impl Options {
     }
 
     pub fn function(&self, name: &str) -> Result<Option<Function>> {
-        self.read(name, "a function", |value| value.dyn_ref().cloned())
+        self.read(name, "a function, and not a class", |value| is_callable(value).then(|| value.clone().unchecked_into()))
+    }
+
+    /// What is called with `new`, or as the caller likes.
+    pub fn class(&self, name: &str) -> Result<Option<Function>> {
+        self.read(name, "a class", |value| value.dyn_ref().cloned())
     }
 
     pub fn object(&self, name: &str) -> Result<Option<Object>> {

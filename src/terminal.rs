@@ -47,8 +47,10 @@ struct Session {
     /// Rung when output or the end has come, or room.
     bell: Bell,
     ended: Cell<bool>,
-    /// Whether a kill is under way: the exit that it brings about may be read before its answer.
-    killing: Cell<bool>,
+    /// Whether the shell is known to have ended; its session may end before.
+    gone: Cell<bool>,
+    /// The kill under way: the exit that it brings about may be read before its answer.
+    killing: RefCell<Option<Promise>>,
     closed: Deferred,
     /// The size that waits to be sent, and the promise of whoever sends.
     size: Cell<Option<(u32, u32)>>,
@@ -89,7 +91,8 @@ pub fn open(target: &Rc<Target>, options: JsValue) -> Promise {
             held: Cell::new(0),
             bell: Bell::new(),
             ended: Cell::new(false),
-            killing: Cell::new(false),
+            gone: Cell::new(false),
+            killing: RefCell::default(),
             closed: Deferred::new(false),
             size: Cell::new(None),
             resizing: RefCell::default(),
@@ -118,7 +121,7 @@ async fn read(session: Rc<Session>) {
             // A terminal has one channel, of bytes.
             Ok(Some(Piece::Text(..))) => {}
             // The shell's end may be heard of before the answer to the signal that ended it.
-            Ok(Some(Piece::Exit(exit))) if session.killing.get() && exit.code < 0 => session.end("killed", &[]),
+            Ok(Some(Piece::Exit(exit))) if session.killing.borrow().is_some() && exit.code < 0 => session.end("killed", &[]),
             Ok(Some(Piece::Exit(exit))) => session.end("exited", &[("exitCode", exit.code.into())]),
             // Reading was given up, and whoever did that has said why.
             Ok(None) => break,
@@ -190,6 +193,9 @@ impl Session {
 
     /// Ends the session; the first reason counts.
     fn end(&self, reason: &str, details: &[(&str, JsValue)]) {
+        if matches!(reason, "exited" | "killed") {
+            self.gone.set(true);
+        }
         if self.ended.replace(true) {
             return;
         }
@@ -226,18 +232,27 @@ impl Session {
         }
     }
 
-    async fn kill(&self) -> Result<bool> {
-        if self.ended.get() {
-            return Ok(false);
+    /// Kills the shell, also one that the session was detached from.
+    fn kill(self: &Rc<Self>) -> Promise {
+        if self.gone.get() {
+            return Promise::resolve(&JsValue::FALSE);
         }
-        self.killing.set(true);
-        let killed = JsFuture::from(kill(&self.target, self.pid.into(), JsValue::UNDEFINED)).await;
-        self.killing.set(false);
-        let killed = killed? == true;
-        if killed {
-            self.end("killed", &[]);
+        if let Some(killing) = &*self.killing.borrow() {
+            return killing.clone();
         }
-        Ok(killed)
+        let session = self.clone();
+        let killing = self.target.promise(async move {
+            let killed = JsFuture::from(kill(&session.target, session.pid.into(), JsValue::UNDEFINED)).await;
+            session.killing.take();
+            let killed = killed?;
+            if killed == true {
+                session.end("killed", &[]);
+            }
+            session.gone.set(true);
+            Ok(killed)
+        });
+        *self.killing.borrow_mut() = Some(killing.clone());
+        killing
     }
 
     /// Sends the size that waits, and then the one that came meanwhile.
@@ -285,18 +300,28 @@ impl Session {
         self.resize()
     }
 
-    fn detach(&self) -> Promise {
-        self.end("detached", &[]);
-        Promise::resolve(&JsValue::UNDEFINED)
+    fn detach(self: &Rc<Self>) -> Promise {
+        let killing = self.killing.borrow().clone();
+        let Some(killing) = killing else {
+            self.end("detached", &[]);
+            return Promise::resolve(&JsValue::UNDEFINED);
+        };
+        // Who asked for the shell's end before gets it.
+        let session = self.clone();
+        promise(async move {
+            let _ = JsFuture::from(killing).await;
+            session.end("detached", &[]);
+            Ok(JsValue::UNDEFINED)
+        })
     }
 
     fn close(self: &Rc<Self>) -> Promise {
-        if !self.owns_shell {
+        if !self.owns_shell || self.ended.get() {
             return self.detach();
         }
-        let session = self.clone();
-        self.target.promise(async move {
-            session.kill().await?;
+        let killed = self.kill();
+        promise(async move {
+            JsFuture::from(killed).await?;
             Ok(JsValue::UNDEFINED)
         })
     }
@@ -324,10 +349,7 @@ impl TerminalSession {
             5 => return Ok(chunk_stream(Rc::new(SessionOutput { session: session.clone(), stop: Guard::new() }))),
             6 => session.resize_to(&args.get(0), &args.get(1)),
             7 => session.detach(),
-            8 => {
-                let of = session.clone();
-                session.target.promise(async move { of.kill().await.map(JsValue::from) })
-            }
+            8 => session.kill(),
             _ => session.close(),
         }
         .into())

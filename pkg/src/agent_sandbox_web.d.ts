@@ -43,7 +43,7 @@ export function makeError(className: string, message: string, suggestion: string
 export const CONNECTION: string;
 export const CREATION: string;
 /** Throws for an option that is none of these or of those of every call. */
-export function checkOptions(options: unknown, names?: string): void;
+export function checkOptions(options: unknown, names?: string): unknown;
 /** Lets a class's methods refuse options that they do not have, and what is not theirs. */
 export function guardClass(of: { prototype: object }, name: string, isMade: (of: unknown) => boolean): void;
 /** Gives files the methods that are JavaScript. */

@@ -97,8 +97,8 @@ const MAKERS: [name: string, first: string | undefined, second: string][] = [
 
 for (const [member, [name, first, second]] of MAKERS.entries()) {
   define(name, async (...args) => {
-    if (first !== undefined) checkOptions(args[0], first);
-    checkOptions(args[1], second);
+    if (first !== undefined) args[0] = checkOptions(args[0], first);
+    args[1] = checkOptions(args[1], second);
     return loaded(() => fixed(member)(...args));
   });
 }
@@ -128,8 +128,7 @@ const CALLS: [name: string, hasArgument: boolean, where: number, options?: strin
 for (const [name, hasArgument, where, names = ""] of CALLS) {
   const split = (args: unknown[], known: string) => {
     const both = hasArgument ? args : [undefined, args[0]];
-    checkOptions(both[1], known);
-    return both;
+    return [both[0], checkOptions(both[1], known)];
   };
   if (where & 1) {
     define(name, async (id, ...args) => {
@@ -156,9 +155,9 @@ define("killById", (Sandbox as unknown as Record<string, Method>).kill as Method
 const paginated = (Pages: typeof SandboxPaginator | typeof SnapshotPaginator, open: Method, names: string) =>
   function (this: unknown, options: unknown) {
     const opened = async () => {
-      checkOptions(options, names);
+      const given = checkOptions(options, names);
       await init();
-      return open.call(this, options);
+      return open.call(this, given);
     };
     return new Pages(opened as never, options as never);
   };

@@ -4,7 +4,7 @@ import { makeError } from "./errors.js";
 import { Guard } from "./guard.js";
 import { checkOptions } from "./options.js";
 import { runtimeKind } from "./runtime.js";
-import { kind } from "./shape.js";
+import { isCallable, isUint8Array, kind, madeAs } from "./shape.js";
 
 /** A part of a file that is sent in parts, in bytes. */
 const PART = 8 * 1024 * 1024;
@@ -54,7 +54,7 @@ function flag(options, name) {
 
 function callback(options, name) {
   const value = options?.[name] ?? undefined;
-  if (value !== undefined && typeof value !== "function") throw invalid(`${name} must be a function.`);
+  if (value !== undefined && !isCallable(value)) throw invalid(`${name} must be a function.`);
   return value;
 }
 
@@ -81,36 +81,47 @@ function metadataHeaders(files, metadata) {
 }
 
 function isBytes(data) {
-  return data instanceof Uint8Array || data instanceof ArrayBuffer;
+  return isUint8Array(data) || madeAs(data) === "ArrayBuffer";
+}
+
+function isBlob(data) {
+  return /^(Blob|File)$/.test(madeAs(data));
+}
+
+function isStream(data) {
+  return madeAs(data) === "ReadableStream";
 }
 
 /** How a write is to be done, checked before anything is sent. */
 function plan(files, path, options) {
-  checkOptions(options, "user atomic gzip metadata onProgress");
-  files.__check(path, options);
-  const atomic = flag(options, "atomic");
+  const given = checkOptions(options, "user atomic gzip metadata onProgress");
+  files.__check(path, given);
+  const atomic = flag(given, "atomic");
   if (atomic && path.endsWith("/")) throw invalid("path must name a file, not end with a slash.");
-  const gzip = flag(options, "gzip");
+  const gzip = flag(given, "gzip");
   if (gzip && !globalThis.CompressionStream) throw unable("This runtime cannot compress: it has no CompressionStream.");
-  return { atomic, gzip, headers: metadataHeaders(files, options?.metadata) };
+  return { given, atomic, gzip, headers: metadataHeaders(files, given?.metadata) };
 }
 
 function checkData(data) {
-  if (!(typeof data === "string" || isBytes(data) || data instanceof Blob || data instanceof ReadableStream)) {
+  if (!(typeof data === "string" || isBytes(data) || isBlob(data) || isStream(data))) {
     throw invalid(`data must be a string, a Uint8Array, an ArrayBuffer, a Blob or a ReadableStream, not ${kind(data)}.`);
+  }
+  if (typeof data === "string" && /\p{Surrogate}/u.test(data)) {
+    throw invalid("data must not contain a lone surrogate (half of a UTF-16 pair): no file can hold it as UTF-8.");
   }
   checkSource("data", data);
 }
 
 /** Throws for what has the right type and cannot be sent all the same. */
 function checkSource(name, data) {
-  if (data instanceof ReadableStream) {
+  if (isStream(data)) {
     if (data.locked) throw invalid(`${name} is a stream that somebody else reads.`);
     return;
   }
   if (!isBytes(data)) return;
   const buffer = data.buffer ?? data;
-  if (globalThis.SharedArrayBuffer && buffer instanceof SharedArrayBuffer) {
+  if (madeAs(buffer) === "SharedArrayBuffer") {
     throw invalid(`${name} lies in memory that is shared, and may change while it is sent.`, "Send a copy: bytes.slice().");
   }
   try {
@@ -150,7 +161,7 @@ function watched(stream) {
 
 /** A chunk of a stream of data, which must be bytes. */
 function bytesOf(chunk) {
-  if (chunk instanceof Uint8Array) return chunk;
+  if (isUint8Array(chunk)) return chunk;
   throw invalid("A stream of data must give Uint8Arrays.", "Text becomes bytes with pipeThrough(new TextEncoderStream()).");
 }
 
@@ -166,13 +177,39 @@ function abortable(stream, signal) {
 }
 
 /** The options of the calls that a call is made of. */
-function inner({ user, signal, requestTimeoutMs } = {}) {
+function inner(options) {
+  const { user, signal, requestTimeoutMs } = options ?? {};
   return { user, signal, requestTimeoutMs };
+}
+
+/**
+ * Does what reads a blob to send it. A picked file that was changed or deleted on disk cannot be read any more, which `fetch` tells as if the
+ * network had failed.
+ */
+async function reading(data, options, send) {
+  try {
+    return await send();
+  } catch (error) {
+    if (isBlob(data) && !options?.signal?.aborted) {
+      await data
+        .slice(0, 1)
+        .arrayBuffer()
+        .catch((cause) => {
+          throw makeError(
+            "InvalidArgumentError",
+            "The local file cannot be read any more: it was changed or deleted since it was picked.",
+            "Pick it again.",
+            { cause },
+          );
+        });
+    }
+    throw error;
+  }
 }
 
 /** Sends one file as the body of one request. */
 async function put(files, path, data, options, { gzip, headers }, send) {
-  const source = data instanceof ReadableStream ? watched(data) : undefined;
+  const source = isStream(data) ? watched(data) : undefined;
   try {
     return await putBody(files, path, source?.stream ?? data, options, { gzip, headers }, send);
   } catch (error) {
@@ -190,10 +227,10 @@ async function putBody(files, path, data, options, { gzip, headers }, send) {
     sent["content-encoding"] = "gzip";
   }
   // Browsers cannot send a stream over HTTP/1.1, and forms hold blobs: what the stream gives is collected first.
-  if ((asForm || isPage) && body instanceof ReadableStream) body = await collect(abortable(body, options?.signal));
+  if ((asForm || isPage) && isStream(body)) body = await collect(abortable(body, options?.signal));
   if (asForm) {
     const form = new FormData();
-    form.append("file", body instanceof Blob ? body : new Blob([body]), "file");
+    form.append("file", isBlob(body) ? body : new Blob([body]), "file");
     return files.__put(path, form, sent, options);
   }
   sent["content-type"] = "application/octet-stream";
@@ -215,17 +252,18 @@ async function inPlace(files, path, options, write) {
 
 async function writeOne(files, path, data, options) {
   const how = plan(files, path, options);
+  const { given } = how;
   checkData(data);
-  const at = (where) =>
-    data instanceof ReadableStream && isPage ? sendParts(files, where, data, options, how) : put(files, where, data, options, how);
-  return how.atomic ? inPlace(files, path, options, at) : at(path);
+  const at = (where) => (isStream(data) && isPage ? sendParts(files, where, data, given, how) : put(files, where, data, given, how));
+  return reading(data, given, () => (how.atomic ? inPlace(files, path, given, at) : at(path)));
 }
 
 /** Writes several files, a few at a time. When one fails no other is begun, and those under way are waited for. */
-async function writeAll(files, entries, options) {
-  for (const entry of entries) {
-    plan(files, entry?.path, options);
-    checkData(entry.data);
+async function writeAll(files, given, options) {
+  const entries = given.map((entry) => ({ path: entry?.path, data: entry?.data }));
+  for (const { path, data } of entries) {
+    plan(files, path, options);
+    checkData(data);
   }
   const written = [];
   let [next, failed] = [0, undefined];
@@ -248,7 +286,7 @@ async function writeAll(files, entries, options) {
  * so that a long stream leaves no garbage: each part must be used up before the one after the next is asked for.
  */
 async function* partsOf(source) {
-  if (source instanceof Blob) {
+  if (isBlob(source)) {
     for (let at = 0; at <= source.size; at += PART) yield source.slice(at, at + PART);
     return;
   }
@@ -314,7 +352,7 @@ async function sendParts(files, path, source, options, how, report = () => {}) {
     report(sizeIn(data));
     return written;
   };
-  const parts = partsOf(source instanceof Blob ? source : abortable(source, limits.signal));
+  const parts = partsOf(isBlob(source) ? source : abortable(source, limits.signal));
   try {
     const { value: first } = await parts.next();
     const { value: second } = await parts.next();
@@ -384,16 +422,25 @@ async function telling(options, onProgress, total, run) {
   if (signal?.aborted) give();
   signal?.addEventListener("abort", give);
   let last = -1;
+  let failed;
+  const fail = (error) => {
+    failed ??= { error };
+    controller.abort(error);
+  };
   try {
-    return await run({ ...options, signal: controller.signal }, (loaded, of = total) => {
+    const given = await run({ ...options, signal: controller.signal }, (loaded, of = total) => {
       if (loaded <= last) return;
       last = loaded;
       try {
-        onProgress(of === undefined || of < loaded ? { loaded } : { loaded, total: of });
+        const answer = onProgress(of === undefined || of < loaded ? { loaded } : { loaded, total: of });
+        if (answer) Promise.resolve(answer).catch(fail);
       } catch (error) {
-        controller.abort(error);
+        fail(error);
       }
     });
+    // What the last step threw had nothing left to end.
+    if (failed) throw failed.error;
+    return given;
   } finally {
     signal?.removeEventListener("abort", give);
   }
@@ -412,7 +459,7 @@ async function upload(files, source, path, options) {
   let data = source;
   if (typeof data?.getFile === "function") data = await data.getFile();
   if (isBytes(data)) data = new Blob([data]);
-  if (!(data instanceof Blob || data instanceof ReadableStream)) {
+  if (!(isBlob(data) || isStream(data))) {
     throw invalid("source must be a Blob, a File, a FileSystemFileHandle, a Uint8Array, an ArrayBuffer or a ReadableStream.");
   }
   const given = inner(options);
@@ -420,7 +467,7 @@ async function upload(files, source, path, options) {
   return telling(given, onProgress, data.size, async (limits, report) => {
     report(0);
     const at = (where) => {
-      if (!(data instanceof Blob)) {
+      if (!isBlob(data)) {
         const inParts = isPage || onProgress;
         return inParts ? sendParts(files, where, data, limits, how, report) : put(files, where, data, limits, how);
       }
@@ -428,7 +475,7 @@ async function upload(files, source, path, options) {
       if (globalThis.XMLHttpRequest && !files.__ownFetch) return put(files, where, data, limits, how, byXhr(report));
       return sendParts(files, where, data, limits, how, report);
     };
-    const written = await (how.atomic ? inPlace(files, path, limits, at) : at(path));
+    const written = await reading(data, limits, () => (how.atomic ? inPlace(files, path, limits, at) : at(path)));
     if (data.size !== undefined) report(data.size);
     return written;
   });
@@ -444,6 +491,15 @@ function save(blob, path) {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
+/** The stream, if it is one that can be written to. */
+function checkSink(target) {
+  if (madeAs(target) !== "WritableStream") {
+    throw invalid(`target must be a FileSystemFileHandle, a WritableStream, "save" or absent, not ${kind(target)}.`);
+  }
+  if (target.locked) throw invalid("target is a stream that somebody else writes to.");
+  return target;
+}
+
 /** The size of what a path leads to; a link's own size is that of its name. */
 async function sizeOf(files, path, options) {
   const info = await files.getInfo(path, options);
@@ -456,9 +512,7 @@ async function download(files, path, target, options) {
   files.__check(path, options);
   const onProgress = callback(options, "onProgress");
   const isHandle = typeof target?.createWritable === "function";
-  if (!(target === undefined || target === "save" || isHandle || target instanceof WritableStream)) {
-    throw invalid('target must be a FileSystemFileHandle, a WritableStream, "save" or absent.');
-  }
+  if (!(target === undefined || target === "save" || isHandle)) checkSink(target);
   if (target === "save" && !globalThis.document) {
     throw unable(
       "Only a page has downloads to save a file to.",
@@ -469,8 +523,17 @@ async function download(files, path, target, options) {
     const total = onProgress && (await sizeOf(files, path, limits));
     report(0, total);
     let body = await files.read(path, { ...limits, format: "stream" });
+    let loaded = 0;
+    // A packed answer has no length: one of a file that became shorter meanwhile may end like any other.
+    const complete = async () => {
+      if (!(loaded < total)) return;
+      const now = await sizeOf(files, path, limits);
+      // Some of the kernel's files hold less than their size says, and a file may be replaced before it is opened.
+      if (now !== total && now !== loaded) {
+        throw makeError("FileOperationError", `The file became shorter while it was downloaded: ${loaded} of ${total} bytes came.`, "Download it again.", {});
+      }
+    };
     if (onProgress) {
-      let loaded = 0;
       const transform = (chunk, controller) => {
         loaded += chunk.length;
         report(loaded, total);
@@ -480,18 +543,27 @@ async function download(files, path, target, options) {
     }
     if (target === undefined || target === "save") {
       const blob = await collect(body);
+      await complete();
       return target ? save(blob, path) : blob;
     }
     let writable = target;
     if (isHandle) {
       try {
-        writable = await target.createWritable();
+        writable = checkSink(await target.createWritable());
       } catch (error) {
         await body.cancel(error);
         throw error;
       }
     }
-    await body.pipeTo(writable, { signal: limits.signal });
+    const end = new Guard();
+    if (limits.signal) end.follow(limits.signal);
+    try {
+      // A write that is under way would be waited for before the signal counts.
+      await end.race(body.pipeTo(writable, { signal: limits.signal }));
+    } finally {
+      end.release();
+    }
+    await complete();
   });
 }
 

@@ -118,17 +118,18 @@ export class Guard {
     this.#links.push(() => other.#then.delete(pass));
   }
 
-  /** Is fired after a time, with what `error` then gives, unless what this returns is called before. */
-  after(ms, error) {
+  /** Is fired after a time, with what `error` then gives, unless what this returns is called before. `keeps` a program running until then. */
+  after(ms, error, keeps = true) {
     const timer = this.#fired ? undefined : setTimeout(() => this.fire(error()), Math.min(ms, LONGEST));
+    if (!keeps) timer?.unref?.();
     const unlink = () => clearTimeout(timer);
     this.#links.push(unlink);
     return unlink;
   }
 
-  /** Is fired after a time, with an error of that class. */
+  /** Is fired after a time, with an error of that class. What is limited keeps a program running, by its connection, and not the limit. */
   afterWith(ms, className, message, suggestion) {
-    this.after(ms, () => (className ? makeError(className, message, suggestion, {}) : undefined));
+    this.after(ms, () => (className ? makeError(className, message, suggestion, {}) : undefined), false);
   }
 
   /** Waits, unless the guard is fired first. `early` is given what ends the wait before its time. */

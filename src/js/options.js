@@ -1,5 +1,6 @@
 // Which options each method takes, by name. Any other is refused before anything is sent: it is misspelt, or belongs to another call.
 import { makeError } from "./errors.js";
+import { isRecord, items } from "./shape.js";
 
 const CALL = "signal requestTimeoutMs ";
 const PROCESS = "cwd user envs timeoutMs stdin input output background check capture ";
@@ -131,15 +132,22 @@ export function onlyNames(object, names, of, passes) {
 
 const lists = new Map();
 
-/** Throws for an option that is none of these. What is no object is refused elsewhere, in words of its own. */
+/**
+ * Throws for an option that is none of these. What is no object is refused elsewhere, in words of its own. Gives the options as they are now:
+ * they are read later, and the caller may use the object again.
+ */
 export function checkOptions(options, names = "") {
-  if (typeof options !== "object" || options === null || Array.isArray(options)) return;
+  if (typeof options !== "object" || options === null || Array.isArray(options)) return options;
   const list = listOf(names);
   const connects = list.includes("provider");
   // One object is often kept for a sandbox's creation and every later call about it, or for a terminal here and the one on the screen.
   const passes = (key, meant) => (connects ? listOf(CREATION).includes(key) : meant === undefined && options.cols && options.rows);
   onlyNames(options, list, undefined, connects || list.includes("cols") ? passes : undefined);
   if (connects && typeof options.provider === "object") onlyNames(options.provider, listOf(PROFILE), "provider");
+  const now = { ...options };
+  if (isRecord(now.envs)) now.envs = { ...now.envs };
+  // What it inherits stays within reach.
+  return Object.create(options, Object.getOwnPropertyDescriptors(now));
 }
 
 function listOf(names) {
@@ -163,7 +171,8 @@ export function guardClass({ prototype }, name, isMade = () => true) {
     const wrong = (self, args) => {
       try {
         if (!isMade(self)) return unmade(name, key);
-        if (at !== undefined) checkOptions(args[at], names);
+        if (at !== undefined && at < args.length) args[at] = checkOptions(args[at], names);
+        if (Array.isArray(args[0])) args[0] = items(args[0]);
       } catch (error) {
         return { error };
       }

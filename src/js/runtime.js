@@ -71,7 +71,8 @@ export function proxyFetch(proxy) {
 /** Hands a line to the caller's logger, whose own failures are not ours. */
 export function log(logger, failed, method, path, status, durationMs) {
   try {
-    logger[failed ? "warn" : "debug"]?.(`${method} ${path}`, { method, path, status, durationMs: Math.round(durationMs) });
+    const details = { method, path, status, durationMs: Math.round(durationMs) };
+    Promise.resolve(logger[failed ? "warn" : "debug"]?.(`${method} ${path}`, details)).catch(() => {});
   } catch {}
 }
 

@@ -1,4 +1,5 @@
 // Answers under the names of this package. What the wire leaves out because it is a default is filled in.
+import { makeError } from "./errors.js";
 
 const FILE_TYPES = { FILE_TYPE_FILE: "file", FILE_TYPE_DIRECTORY: "directory", 1: "file", 2: "directory" };
 
@@ -30,15 +31,37 @@ export function isRecord(value) {
   return what === "object" || what.startsWith("a view");
 }
 
+/** What a value was made as, in whatever realm: the classes of a frame or of another context are not ours. */
+export function madeAs(value) {
+  try {
+    return Object.prototype.toString.call(value).slice(8, -1);
+  } catch {
+    return "";
+  }
+}
+
+export function isUint8Array(value) {
+  return ArrayBuffer.isView(value) && madeAs(value) === "Uint8Array";
+}
+
+/** Whether it can be called: a class can not, though it is a function. */
+export function isCallable(value) {
+  return typeof value === "function" && !/^class\b/.test(Function.prototype.toString.call(value));
+}
+
 /** The items of an array, in an array of ours; undefined for anything else. */
 export function items(value) {
-  return Array.isArray(value) ? [...value] : undefined;
+  try {
+    return Array.isArray(value) ? [...value] : undefined;
+  } catch (cause) {
+    throw makeError("InvalidArgumentError", "An array that was given cannot be read.", "", { cause });
+  }
 }
 
 /** The bytes of a `Uint8Array`; undefined for anything else, and where the memory is gone. */
 export function bytesIn(value) {
   try {
-    return value instanceof Uint8Array ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : undefined;
+    return isUint8Array(value) ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : undefined;
   } catch {
     return undefined;
   }

@@ -6,7 +6,7 @@ use crate::protocol::base64;
 use crate::protocol::failure::Class;
 use crate::protocol::routing::{decimal, encode, split_at};
 use crate::protocol::server::endpoints::{Endpoint, Field, Kind, is_segment};
-use js_sys::{Array, JSON, Object};
+use js_sys::{JSON, Object};
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
 
@@ -107,7 +107,7 @@ fn sent(field: &Field, args: &Options) -> Result<JsValue> {
             _ => return Err(wrong("a name without spaces and slashes, and neither \".\" nor \"..\"")),
         },
         Kind::Names => {
-            let names = value.dyn_ref::<Array>().map(|names| names.iter().map(|one| one.as_string()).collect::<Option<Vec<_>>>());
+            let names = items(&value)?.map(|names| names.iter().map(|one| one.as_string()).collect::<Option<Vec<_>>>());
             match names {
                 Some(Some(names)) if !names.is_empty() => JsValue::from_str(&names.join(",")),
                 _ => return Err(wrong("an array of names that is not empty")),

@@ -4,6 +4,7 @@ use super::{Server, ServerCore, Urls};
 use crate::commands::{envs, open_process};
 use crate::error::{Fault, Result, Thrown, invalid};
 use crate::options::{CallOptions, Options, port};
+use crate::handle::collect;
 use crate::process::{Output, Piece, Process, kill_later};
 use crate::protocol::events::Channel;
 use crate::protocol::failure::{Class, short_message};
@@ -49,6 +50,21 @@ const START_TIMEOUT: f64 = 30_000.0;
 
 /// The pause between two looks at the server's health, in ms.
 const LOOK_EVERY: f64 = 100.0;
+
+/// The variable by which a server is known as the one that a call has started.
+const STARTED_AS: &str = "ABX_STARTED_AS";
+
+/// The largest number that such a name is made of.
+const LARGEST_NAME: f64 = 9_007_199_254_740_991.0;
+
+/// Ends with 1 when a process listens on the port, and it is none of those that have the mark. Its own has it too: where not even that is
+/// seen, nothing can be said.
+const OWNER: &str = r#"while read -r _ at _ is _ _ _ _ _ inode _; do [[ $is = 0A && $at = *:$(printf %04X $1) ]] && all+="|socket:\[$inode\]"
+done <<<"$(cat /proc/net/tcp /proc/net/tcp6 2>/dev/null)"
+marked=$(grep -lzxF "ABX_STARTED_AS=$ABX_STARTED_AS" /proc/[0-9]*/environ 2>/dev/null)
+[[ $all && $marked ]] || exit 0
+for one in $marked; do ls -l ${one%environ}fd 2>/dev/null | grep -qE "${all#|}" && exit 0; done
+exit 1"#;
 
 /// Where a sandbox's server is.
 #[wasm_bindgen(skip_typescript)]
@@ -138,16 +154,25 @@ async fn started(target: &Rc<Target>, given: JsValue) -> Result<JsValue> {
     let limits = Limits::start(&CallOptions { timeout: None, ..options.call(None)? })?;
     let waits = options.boolean("wait")?.unwrap_or(true);
     let timeout = options.millis("timeoutMs")?.unwrap_or(START_TIMEOUT);
-    let process = command(&options)?;
+    let name = decimal((js_sys::Math::random() * LARGEST_NAME) as u64);
+    let mark = || (STARTED_AS.to_owned(), name.clone());
+    let mut process = command(&options)?;
+    process.envs.push(mark());
     if waits && healthy(&client, &limits).await? {
-        return Err(not_started(
-            "Something answers on the server's port already.",
-            "Use sandbox.serverAt(), or choose another port.",
-        ));
+        return Err(is_taken());
     }
     let call = target.call(&options)?;
     let process = open_process(target, Opening::Start(process), None, None, Output::Text, &call).await?;
-    let outcome = if waits { until_healthy(&process, &client, timeout, &options, &limits).await } else { Ok(()) };
+    let outcome = async {
+        if waits {
+            until_healthy(&process, &client, timeout, &options, &limits).await?;
+            if !holds_port(target, mark(), ports(&options)?.0, &call).await? {
+                return Err(is_taken());
+            }
+        }
+        Ok(())
+    };
+    let outcome = outcome.await;
     if outcome.is_err() && process.exit().is_none() {
         kill_later(target, process.pid);
     }
@@ -191,6 +216,15 @@ fn command(options: &Options) -> Result<Start> {
     };
     let args = ["-l", "-c", &line].map(str::to_owned).into();
     Ok(Start { cmd: "/bin/bash".to_owned(), args, envs, cwd: None, size: None, stdin: None })
+}
+
+/// Whether it is what was started that listens on the port: another start at the same time may have been faster, with another policy.
+async fn holds_port(target: &Rc<Target>, mark: (String, String), port: u16, call: &CallOptions) -> Result<bool> {
+    let args = ["-c", OWNER, "", &decimal(port.into())].map(str::to_owned).into();
+    let look = Start { cmd: "/bin/bash".to_owned(), args, envs: vec![mark], cwd: None, size: None, stdin: None };
+    let process = open_process(target, Opening::Start(look), None, Some(START_TIMEOUT), Output::Text, call).await?;
+    collect(&process, (None, None), false).await?;
+    Ok(process.exit().is_none_or(|exit| exit.code != 1))
 }
 
 /// A text as one word of a shell's line.
@@ -256,6 +290,13 @@ async fn first<T>(one: impl Future<Output = T>, other: impl Future<Output = T>) 
 async fn healthy(client: &JsValue, limits: &Limits) -> Result<bool> {
     let answer = JsFuture::from(limits.guard.race(&is_healthy(client))).await?;
     Ok(answer.as_bool() == Some(true))
+}
+
+fn is_taken() -> Fault {
+    not_started(
+        "A server runs on that port of the sandbox already.",
+        "Use sandbox.serverAt() with its token, stop it, or choose another port and ptyPort.",
+    )
 }
 
 fn not_started(message: &str, suggestion: &str) -> Fault {

@@ -219,7 +219,7 @@ export function isHealthy(client) {
 }
 
 export async function runCommand(client, name, args, options) {
-  if (/\s/.test(name)) {
+  if (typeof name === "string" && /\s/.test(name)) {
     throw makeError(
       "InvalidArgumentError",
       "run calls a named command, and no name has spaces.",

@@ -1,5 +1,6 @@
 // Files through the server.
 import { makeError } from "../../js/errors.js";
+import { madeAs } from "../../js/shape.js";
 import { camel, withDates } from "./answers.js";
 import { define, fields, Group, linkOf } from "./link.js";
 
@@ -39,7 +40,7 @@ export class ServerFiles extends Group {
   async readText(path, encoding = "utf-8", options = undefined) {
     let decoder;
     try {
-      decoder = new TextDecoder(encoding, { fatal: true });
+      decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
     } catch (cause) {
       throw makeError("InvalidArgumentError", "encoding must be one that TextDecoder knows.", "", { cause });
     }
@@ -99,7 +100,7 @@ define(ServerFiles, "files.", {
 
 async function bytesOf(data) {
   if (typeof data === "string") return new TextEncoder().encode(data);
-  if (data instanceof ArrayBuffer) return new Uint8Array(data);
+  if (madeAs(data) === "ArrayBuffer") return new Uint8Array(data);
   if (typeof data?.arrayBuffer === "function") return new Uint8Array(await data.arrayBuffer());
   return data;
 }
@@ -108,7 +109,7 @@ async function bytesOf(data) {
 function checkSize(capabilities, path, bytes) {
   const id = "files_upload_stream";
   const [most, mostSent] = ["max_bytes", "max_request_bytes"].map((key) => capabilities?.limit(id, key));
-  const sent = 4 * Math.ceil(bytes?.length / 3) + String(path).length + ENVELOPE;
+  const sent = 4 * Math.ceil(bytes?.length / 3) + (path?.length ?? 0) + ENVELOPE;
   const limit = bytes?.length > most ? most : sent > mostSent ? mostSent : undefined;
   if (limit === undefined) return;
   throw makeError("PayloadTooLargeError", `${bytes.length} bytes are more than the server takes: its limit is ${limit}.`, "", {

@@ -206,7 +206,15 @@ impl Opened {
         *response.body_mut() = produced(move |sink| {
             let mut encoder = GzEncoder::new(Packed { sink, waiting: Vec::new() }, Compression::fast());
             encoder.write_all(&head)?;
-            copy(&self.file, |piece| encoder.write_all(piece))?;
+            let mut read = head.len() as u64;
+            copy(&self.file, |piece| {
+                read += piece.len() as u64;
+                encoder.write_all(piece)
+            })?;
+            // No length was promised that would tell the client. Some files of the kernel's own hold less than their size at all times.
+            if read < self.size && self.file.metadata()?.len() != self.size {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
             encoder.finish()?.flush()
         });
         response

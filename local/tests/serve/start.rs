@@ -35,6 +35,8 @@ fn a_port_in_use_is_said() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && output.stdout.is_empty());
     assert!(said.contains("in use") && said.contains("--listen"), "{said}");
+    // In one line, also for whoever asks programs for backtraces.
+    assert_eq!(said.trim_end().lines().count(), 1, "{said}");
 }
 
 #[test]

@@ -7,7 +7,8 @@ use std::process::{Command, Output};
 fn attempt(arguments: &[&str]) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let mut command = command(Who::Me, folder.path());
-    command.args(["serve", "--json", "--data-dir"]).arg(folder.path().join("data")).args(arguments).output().unwrap()
+    command.args(["serve", "--json", "--data-dir"]).arg(folder.path().join("data")).args(arguments);
+    command.env("RUST_BACKTRACE", "1").output().unwrap()
 }
 
 #[tokio::test]

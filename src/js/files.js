@@ -254,7 +254,8 @@ async function writeOne(files, path, data, options) {
   const how = plan(files, path, options);
   const { given } = how;
   checkData(data);
-  const at = (where) => (isStream(data) && isPage ? sendParts(files, where, data, given, how) : put(files, where, data, given, how));
+  const at = (where) =>
+    isStream(data) && isPage ? sendParts(files, where, data, given, how) : put(files, where, data, given, how);
   return reading(data, given, () => (how.atomic ? inPlace(files, path, given, at) : at(path)));
 }
 
@@ -530,7 +531,12 @@ async function download(files, path, target, options) {
       const now = await sizeOf(files, path, limits);
       // Some of the kernel's files hold less than their size says, and a file may be replaced before it is opened.
       if (now !== total && now !== loaded) {
-        throw makeError("FileOperationError", `The file became shorter while it was downloaded: ${loaded} of ${total} bytes came.`, "Download it again.", {});
+        throw makeError(
+          "FileOperationError",
+          `The file became shorter while it was downloaded: ${loaded} of ${total} bytes came.`,
+          "Download it again.",
+          {},
+        );
       }
     };
     if (onProgress) {

@@ -3,8 +3,8 @@
 use super::{Server, ServerCore, Urls};
 use crate::commands::{envs, open_process};
 use crate::error::{Fault, Result, Thrown, invalid};
-use crate::options::{CallOptions, Options, port};
 use crate::handle::collect;
+use crate::options::{CallOptions, Options, port};
 use crate::process::{Output, Piece, Process, kill_later};
 use crate::protocol::events::Channel;
 use crate::protocol::failure::{Class, short_message};

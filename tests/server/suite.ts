@@ -86,6 +86,18 @@ export const tests: Record<string, (context: Context) => Promise<void>> = {
       assert.equal((await again.discover()).preset, "locked");
     }),
 
+  "of two starts at once one gets the server that it asked for, and the other is told": (context) =>
+    withSandbox(context, async (sandbox) => {
+      const presets = ["default", "locked"] as const;
+      const starts = await Promise.allSettled(presets.map((policy) => sandbox.startServer({ policy, timeoutMs: 120_000 })));
+      const won = starts.findIndex(({ status }) => status === "fulfilled");
+      const [winner, loser] = [starts[won], starts[1 - won]];
+      assert(winner?.status === "fulfilled" && loser?.status === "rejected", JSON.stringify(starts));
+      assert.equal((await winner.value.discover()).preset, presets[won]);
+      assert.isTrue(loser.reason instanceof context.sdk.SandboxConnectionError, String(loser.reason));
+      assert.match((await fails(sandbox.startServer())).message, /A server runs on that port/);
+    }),
+
   "a server with a token, a policy and limits says no in a way that can be read": (context) =>
     withSandbox(context, async (sandbox) => {
       const { sdk } = context;

@@ -1,11 +1,18 @@
 // Using objects as they are not meant to be used, or at odd moments.
 import type { Sandbox } from "agent-sandbox-web";
 import { assert } from "chai";
-import { concat } from "../support/bytes.ts";
+import { concat, text } from "../support/bytes.ts";
 import { Body } from "../support/fake-fetch.ts";
-import { fakeSandbox, START, thrown, withSandbox } from "../support/sandboxes.ts";
+import { fakeSandbox, rejected, START, thrown, withSandbox } from "../support/sandboxes.ts";
 import { suite } from "../support/suite.ts";
 import { data, end, endOfStream, start } from "../support/wire.ts";
+
+/** Code run in a frame of the page. */
+function frameRealm() {
+  const frame = document.body.appendChild(document.createElement("iframe"));
+  const { eval: run } = frame.contentWindow as unknown as { eval(code: string): never };
+  return { run, remove: () => frame.remove() };
+}
 
 export const misuse = suite("misuse", (test) => {
   test("an object that the client did not make is refused as one", async ({ sdk }) => {
@@ -45,6 +52,87 @@ export const misuse = suite("misuse", (test) => {
     // More than the module has at the start, so that it must grow for it.
     await sandbox.commands.run("x", { input: new Uint8Array(8 * 1024 * 1024) });
     assert.deepEqual(concat(...kept), content);
+  });
+
+  test("bytes, blobs and streams of another realm are what they are", async (context) => {
+    const { sandbox, calls } = await fakeSandbox(context, () => Response.json([{ path: "/a", name: "a", type: "file" }]));
+    const other =
+      context.runtime === "node"
+        ? { run: (code: string) => process.getBuiltinModule("node:vm").runInNewContext(code), remove() {} }
+        : frameRealm();
+    const data = ["new Uint8Array([120])", "new Uint8Array([120]).buffer"];
+    if (context.runtime === "page") data.push('new Blob(["x"])', 'new File(["x"], "x")', 'new Response("x").body');
+    for (const code of data) {
+      await sandbox.files.write("a", other.run(code));
+      await sandbox.files.upload(other.run(code), "a");
+    }
+    for (const { body } of calls.filter(({ path }) => path.endsWith("/files"))) assert.deepEqual([...body], [120]);
+    other.remove();
+  });
+
+  test("what is no command, no callback or no array to read is refused as the argument that it is", async (context) => {
+    const { sandbox, calls } = await fakeSandbox(context, () => undefined);
+    const { InvalidArgumentError, Sandbox } = context.sdk;
+    class Callback {}
+    const throwing = Object.defineProperty(["A"], 0, {
+      get() {
+        throw new Error("boom");
+      },
+    });
+    const trap = () => {
+      throw new Error("boom");
+    };
+    for (const use of [
+      () => sandbox.commands.run("x", { onStdout: Callback as never }),
+      () => sandbox.files.upload(new Blob(["x"]), "a", { onProgress: Callback as never }),
+      () => Sandbox.create({ apiKey: Callback as never }),
+      () => sandbox.run(Symbol("name") as never),
+      () => sandbox.run(Object.create(null)),
+      () => sandbox.server.files.upload(Object.create(null), "x"),
+      () => sandbox.server.system.env(throwing),
+      () => sandbox.server.system.env(new Proxy([], { get: trap })),
+      () => sandbox.commands.run(throwing),
+      () => sandbox.files.write("a", "half of \ud83d"),
+    ]) {
+      await rejected(use(), InvalidArgumentError, "E0001");
+    }
+    assert.lengthOf(calls, 0);
+  });
+
+  test("options and arguments count as they were when the call was made", async (context) => {
+    const { sandbox, calls } = await fakeSandbox(context, () => new Body([start(), end(), endOfStream()]));
+    const command = ["echo", "first"];
+    const options = { envs: { A: "first" }, cwd: "/first" };
+    const running = sandbox.commands.run(command, options);
+    command[1] = options.envs.A = "second";
+    options.cwd = "/second";
+    await running;
+    const sent = text(calls[0]?.body ?? new Uint8Array());
+    assert.include(sent, "/first");
+    assert.notInclude(sent, "second");
+  });
+
+  test.inNode("a process that nobody reads keeps no program running by its time limit", async (context) => {
+    const { sandbox } = await fakeSandbox(context, () => new Body([start()], "stay"));
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+    const before = timers();
+    await sandbox.commands.start("x", { timeoutMs: 600_000 });
+    assert.isAtMost(timers(), before);
+  });
+
+  test.inNode("a logger whose promise is rejected is nobody's failure", async (context) => {
+    const unheard: unknown[] = [];
+    const hear = (reason: unknown) => void unheard.push(reason);
+    process.on("unhandledRejection", hear);
+    const log = async () => {
+      throw new Error("the logger's");
+    };
+    const answer = () => Response.json({ entry: { name: "a", path: "/a" } });
+    const { sandbox } = await fakeSandbox(context, answer, { logger: { debug: log, warn: log } as never });
+    assert.isTrue(await sandbox.files.exists("a"));
+    await new Promise((later) => setTimeout(later));
+    process.off("unhandledRejection", hear);
+    assert.lengthOf(unheard, 0);
   });
 
   test("[platform] every part of the client can be called from inside its callbacks", async (context) => {

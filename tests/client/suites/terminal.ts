@@ -229,6 +229,23 @@ export const terminal = suite("terminal", (test) => {
     assert.equal(kills(), 1, "closing twice is closing once");
   });
 
+  test("[platform] a kill counts whether the session is detached from before or after it", async (context) => {
+    await withSandbox(context, async (sandbox) => {
+      const runs = async (pid: number) => (await sandbox.commands.list()).some((one) => one.pid === pid);
+      const first = await sandbox.getTerminal();
+      const [killed] = await Promise.all([first.kill(), first.detach()]);
+      assert.isTrue(killed);
+      assert.equal((await first.closed).reason, "killed");
+      assert.isFalse(await first.kill(), "it has ended");
+      const second = await sandbox.getTerminal();
+      await second.detach();
+      assert.isTrue(await runs(second.pid));
+      assert.isTrue(await second.kill());
+      assert.equal((await second.closed).reason, "detached");
+      await eventually(async () => !(await runs(first.pid)) && !(await runs(second.pid)), "both shells end");
+    });
+  });
+
   test("[platform] a shell runs, echoes, resizes and ends", async (context) => {
     await withSandbox(context, async (sandbox) => {
       const session = await shell(sandbox);

@@ -86,6 +86,31 @@ async function storing(context: Context, joins: boolean, fail?: (call: Call) => 
   return { sandbox, calls, stored };
 }
 
+/** A file on a disk, as a runtime gives it to whoever picks it. */
+async function pickedFile({ runtime }: Context): Promise<{ file: Blob; change(): Promise<void>; remove(): Promise<void> }> {
+  if (runtime === "node") {
+    const { mkdtemp, rm, writeFile } = process.getBuiltinModule("node:fs").promises;
+    const { openAsBlob } = process.getBuiltinModule("node:fs");
+    const folder = await mkdtemp(`${process.getBuiltinModule("node:os").tmpdir()}/picked-`);
+    const path = `${folder}/file`;
+    await writeFile(path, "before");
+    return {
+      file: await openAsBlob(path),
+      change: () => writeFile(path, "and after it"),
+      remove: () => rm(folder, { recursive: true }),
+    };
+  }
+  const root = await navigator.storage.getDirectory();
+  const handle = await root.getFileHandle("picked", { create: true });
+  const write = async (content: string) => {
+    const writable = await handle.createWritable();
+    await writable.write(content);
+    await writable.close();
+  };
+  await write("before");
+  return { file: await handle.getFile(), change: () => write("and after it"), remove: () => root.removeEntry("picked") };
+}
+
 export const transfers = suite("transfers", (test) => {
   test("[platform] a part of a file is read in every format", async (context) => {
     await withSandbox(context, async ({ files }) => {
@@ -498,6 +523,95 @@ export const transfers = suite("transfers", (test) => {
       await rejected(files.upload("/tmp/f" as never, "f"), context.sdk.InvalidArgumentError, "E0001");
       await rejected(files.upload(5 as never, "f"), context.sdk.InvalidArgumentError, "E0001");
     });
+  });
+
+  test("[platform] a file that becomes shorter while it is read fails whoever reads it", async (context) => {
+    await withSandbox(context, async (sandbox) => {
+      await sandbox.commands.run("head -c 40000000 /dev/urandom > f", { check: true });
+      let cut = false;
+      const target = new WritableStream<Uint8Array>({
+        async write() {
+          if (!cut) await sandbox.commands.run("truncate -s 1000 f", { check: true });
+          cut = true;
+        },
+      });
+      await rejected(sandbox.files.download("f", target), context.sdk.SandboxConnectionError, "E5001");
+    });
+  });
+
+  test("a download that ends before the size that the file had is no download", async (context) => {
+    let size = "10";
+    const { sandbox } = await fakeSandbox(context, (call) => {
+      if (call.path.endsWith("/Stat")) return Response.json({ entry: { name: "f", path: "/f", type: "FILE_TYPE_FILE", size } });
+      size = "3";
+      return new Response("1234");
+    });
+    const error = await rejected(
+      sandbox.files.download("/f", undefined, { onProgress() {} }),
+      context.sdk.FileOperationError,
+      "E4000",
+    );
+    assert.match(error.message, /4 of 10 bytes/);
+  });
+
+  test("a signal ends a download although its target still writes", async (context) => {
+    const { sandbox } = await fakeSandbox(context, () => new Response("content"));
+    const giveUp = new AbortController();
+    const reason = new Error("enough");
+    const stuck = new WritableStream<Uint8Array>({
+      write: () => {
+        giveUp.abort(reason);
+        return new Promise<void>(() => {});
+      },
+    });
+    const given = await sandbox.files.download("f", stuck, { signal: giveUp.signal }).catch((error: unknown) => error);
+    assert.equal(given, reason);
+  });
+
+  test("a target that cannot be written to is refused, before any request where it is seen", async (context) => {
+    const { sandbox, calls } = await fakeSandbox(context, () => new Response("content"));
+    const { InvalidArgumentError } = context.sdk;
+    const locked = new WritableStream();
+    locked.getWriter();
+    await rejected(sandbox.files.download("f", locked), InvalidArgumentError, "E0001");
+    assert.lengthOf(calls, 0);
+    await rejected(sandbox.files.download("f", { createWritable: () => 5 } as never), InvalidArgumentError, "E0001");
+  });
+
+  test("a picked file that was changed on disk is told as that", async (context) => {
+    const { sandbox } = await fakeSandbox(context, () => {
+      throw new TypeError("Failed to fetch");
+    });
+    const { file, change, remove } = await pickedFile(context);
+    await change();
+    for (const write of [
+      () => sandbox.files.upload(file, "a"),
+      () => sandbox.files.write("a", file),
+      () => sandbox.files.write("a", file, { gzip: true }),
+    ]) {
+      const error = await rejected(write(), context.sdk.InvalidArgumentError, "E0001");
+      assert.match(error.message, /cannot be read any more/);
+      assert.instanceOf(error.cause, Object);
+    }
+    await remove();
+  });
+
+  test("a progress callback that fails ends the transfer, also at its last step and by a promise", async (context) => {
+    const { sandbox } = await storing(context, true);
+    const failure = new Error("the caller's");
+    for (const options of [{ gzip: true }, {}]) {
+      for (const onProgress of [
+        ({ loaded }: TransferProgress) => {
+          if (loaded > 0) throw failure;
+        },
+        async ({ loaded }: TransferProgress) => {
+          if (loaded > 0) throw failure;
+        },
+      ]) {
+        const given = await sandbox.files.upload(new Blob(["x"]), "f", { ...options, onProgress }).catch((error: unknown) => error);
+        assert.equal(given, failure);
+      }
+    }
   });
 
   test.inNode("only a page saves a file to the browser's downloads", async (context) => {

@@ -10,6 +10,7 @@
 //! The npm scripts find what the earlier parts made in `pkg/dist` and must leave it there.
 
 mod slim;
+mod unreached;
 mod wasm;
 
 use crate::project::Project;

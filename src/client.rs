@@ -8,7 +8,7 @@ use crate::protocol::interpreter::INTERPRETER_PORT;
 use crate::protocol::routing::{ENVD_PORT, host, split_at, url};
 use crate::transport::guard::Guard;
 use crate::transport::runtime::{environment, is_browser, proxy_fetch};
-use js_sys::{Function, Object, Promise};
+use js_sys::{Function, Object, Promise, Reflect};
 use std::cell::Cell;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
@@ -110,6 +110,8 @@ pub struct Client {
     request_timeout: Option<f64>,
     bearer: bool,
     key: Key,
+    /// Whether the option was given as `undefined`, as a variable that is not set gives it.
+    key_undefined: bool,
     /// The variable that the key could have come from.
     key_variable: &'static str,
     checks_key: bool,
@@ -213,6 +215,7 @@ impl Client {
             reading.refuse("sandboxUrl may hold the placeholders {sandboxId} and {port}, and no others.");
         }
         let key = reading.get(options, "apiKey");
+        let key_undefined = key.is_undefined() && Reflect::has(options.value(), &JsValue::from_str("apiKey")).unwrap_or(false);
         let key = match (key.as_string(), key.dyn_ref::<Function>()) {
             (Some(text), _) => Key::Text(text.trim().to_owned()),
             (None, Some(function)) => Key::Function(function.clone()),
@@ -267,6 +270,7 @@ impl Client {
             web_socket: reading.function(options, "webSocket"),
             request_timeout: reading.millis(options, "requestTimeoutMs").or(seconds.map(|seconds| seconds * 1000.0)),
             bearer,
+            key_undefined,
             key,
             key_variable: if is_own { "" } else { known.variables[API_KEY].unwrap_or_default() },
             checks_key,
@@ -393,7 +397,11 @@ impl Client {
                 ["Pass the option apiKey; in Node, Bun and Deno the environment variable ", variable, " is read too."].concat()
             }
         };
-        Thrown::new(Class::InvalidApiKey, "This call needs an API key, and there is none.").suggestion(&suggestion).into()
+        let message = match self.key_undefined && !self.attached {
+            true => "This call needs an API key, and the option apiKey is undefined. Is the variable set that it is taken from?",
+            false => "This call needs an API key, and there is none.",
+        };
+        Thrown::new(Class::InvalidApiKey, message).suggestion(&suggestion).into()
     }
 
     /// # Errors

@@ -102,7 +102,7 @@ describe("access to the console", { timeout: 120_000 }, () => {
     await other.close();
   });
 
-  test("without a token the API key connects, and is kept nowhere", async () => {
+  test("without a token the API key connects, and is kept nowhere unless that was asked for", async () => {
     const other = await shared.browser.createBrowserContext();
     const page = await ConsolePage.open(other, shared.url);
     await page.fill("console-connect >>> input", "e2b_0000000000000000000000000000000000000000");
@@ -113,7 +113,35 @@ describe("access to the console", { timeout: 120_000 }, () => {
     await page.find("console-sandboxes >>> .item");
     expect(await page.storage()).toEqual({ local: {}, session: {}, cookies: "" });
     await page.page.reload();
-    await page.find("console-connect >>> input");
+    await page.fill("console-connect >>> #key", shared.platform.info.apiKey);
+    await page.click("console-connect >>> [name=keep]");
+    await page.click("console-connect >>> button", "Connect");
+    await page.find("console-sandboxes >>> .item");
+    await page.page.reload();
+    await page.find("console-sandboxes >>> .item");
+    expect(await page.storage()).toMatchObject({ local: {}, cookies: "" });
+    await other.close();
+  });
+
+  test("what answers in the platform's place is told from a platform", async () => {
+    const other = await shared.browser.createBrowserContext();
+    const page = await ConsolePage.open(other, shared.url);
+    let elsewhere = true;
+    await page.page.setRequestInterception(true);
+    page.page.on("request", (request) =>
+      elsewhere && request.url().endsWith("/console/config")
+        ? request.respond({ status: 404, body: "<h1>Not here</h1>" })
+        : request.continue(),
+    );
+    await page.fill("console-connect >>> #key", shared.platform.info.apiKey);
+    await page.page.keyboard.press("Enter");
+    await page.find("console-connect >>> sandbox-error >>> .title", "The platform refused");
+    await page.find("console-connect >>> sandbox-error >>> p", "What answers here is no sandbox platform");
+    // The key is known, and the focus where one tries again.
+    await page.find("console-connect >>> .submit:focus");
+    elsewhere = false;
+    await page.page.keyboard.press("Enter");
+    await page.find("console-sandboxes >>> .item");
     await other.close();
   });
 

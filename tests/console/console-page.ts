@@ -71,6 +71,8 @@ export class ConsolePage {
     const element = await this.find(path, text);
     await element.evaluate((element) => element.scrollIntoView({ block: "nearest" }));
     await element.click();
+    // A handle keeps what it holds in the page, with all around it, after the page itself has let go of it.
+    await element.dispose();
   }
 
   /** Types into a field, replacing what is in it. */
@@ -80,6 +82,7 @@ export class ConsolePage {
     // Firefox's driver takes one at a time.
     const pieces = this.firefox ? value : [value];
     for (const piece of pieces) await this.page.keyboard.sendCharacter(piece);
+    await field.dispose();
   }
 
   /** The text of an element as it is shown. */
@@ -115,7 +118,7 @@ export class ConsolePage {
     if ((await this.count("sandbox-command")) === 0) await this.click('[role=tab][aria-label="Command"]');
     await this.fill("sandbox-command >>> textarea", command);
     await this.page.keyboard.press("Enter");
-    await this.find("sandbox-command >>> h3", command.split("\n")[0]);
+    await (await this.find("sandbox-command >>> h3", command.split("\n")[0])).dispose();
   }
 
   /** Waits until the last command has ended. */

@@ -94,6 +94,27 @@ describe("metrics and ports", { timeout: 120_000 }, () => {
     await page.gone("sandbox-processes >>> td", "stubborn");
   });
 
+  test("looking leaves one entry in the sandbox's log, however long it lasts, and none of it is shown", async () => {
+    const { apiUrl, sandboxUrl, apiKey } = shared.platform.info;
+    const sandbox = await Sandbox.connect(id, { apiUrl, sandboxUrl, apiKey });
+    const entries = async () =>
+      (await sandbox.logs({ limit: 1000 })).filter(({ fields }) => fields.command?.includes("agent-sandbox-web reads what runs"));
+    await page.click("[role=tab]", "Command");
+    await page.click("[role=tab]", "Metrics");
+    await page.find("sandbox-processes >>> tbody td");
+    const before = (await entries()).length;
+    // A process that comes and goes is seen by two more readings.
+    const handle = await sandbox.commands.start(["sleep", "4242"]);
+    await page.find("sandbox-processes >>> td", "sleep 4242");
+    await handle.kill();
+    await page.gone("sandbox-processes >>> td", "sleep 4242");
+    expect(before).toBeGreaterThan(0);
+    expect((await entries()).length).toBe(before);
+    expect(await page.count("sandbox-processes >>> td", "reads what runs")).toBe(0);
+    expect(await page.count("sandbox-logs >>> td", "reads what runs")).toBe(0);
+    await sandbox.close();
+  });
+
   test("nothing is read while it is not looked at, nor of a paused sandbox", async () => {
     const asked: string[] = [];
     page.page.on("request", (request) => asked.push(request.url()));

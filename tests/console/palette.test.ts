@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { screenshot } from "../support/browser.ts";
 import { type Console, openConsole } from "./console.ts";
-import type { ConsolePage } from "./console-page.ts";
+import { ConsolePage } from "./console-page.ts";
 
 let shared: Console;
 let page: ConsolePage;
@@ -29,6 +29,30 @@ async function command(typed: string, first: string): Promise<void> {
 }
 
 describe("the command palette", { timeout: 120_000 }, () => {
+  test("leads to every kind of platform before there is a connection", async () => {
+    const out = await ConsolePage.open(await shared.browser.createBrowserContext(), shared.url);
+    const chosen = (provider: string) =>
+      out.until(`window.deepQuery("console-connect >>> #provider", "")[0]?.value === "${provider}"`);
+    await out.find("console-connect >>> #key:focus");
+    for (const [typed, provider, field] of [
+      ["agentbox", "agentbox", "#key"],
+      ["another address", "custom", "#api"],
+      ["serves this page", "own", "#key"],
+    ] as const) {
+      await out.page.keyboard.press("F1");
+      await out.find("console-palette >>> input:focus");
+      await out.page.keyboard.type(typed);
+      await out.page.keyboard.press("Enter");
+      await chosen(provider);
+      await out.find(`console-connect >>> ${field}:focus`);
+    }
+    await out.page.keyboard.type(`${shared.platform.info.apiKey}\n`);
+    await out.find("h2", "No sandboxes yet");
+    expect(out.problems).toEqual([]);
+    await out.page.close();
+    await page.page.bringToFront();
+  });
+
   test("a sandbox is started and worked in without the pointer", async () => {
     await page.find("h2", "No sandboxes yet");
     await press("Control", "k");

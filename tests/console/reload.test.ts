@@ -128,10 +128,25 @@ describe("a reload", { timeout: 120_000 }, () => {
     expect((await page.storage()).session["agent-sandbox-console.sandboxes"]).not.toContain(two.sandboxId);
   });
 
+  test("shows of one that ended meanwhile what was not saved in it and its notebook, until it is closed", async () => {
+    await page.page.goto("about:blank");
+    await one.kill();
+    await page.page.goto(shared.url, { waitUntil: "domcontentloaded" });
+    await page.find(".panel >>> sandbox-error >>> .title", "This sandbox has ended");
+    await page.find("sandbox-cell >>> .cm-content", "# never run");
+    await page.click("sandbox-editor >>> .tab", "changed.txt");
+    await page.editorHas("mine: changed.txt\n");
+    await screenshot(page.page, "console-ended-reload");
+    await page.click(".panel >>> sandbox-error >>> button", "Close");
+    await page.find("h2", "No sandbox is open");
+    expect(Object.keys((await page.storage()).session).filter((key) => key.includes(one.sandboxId))).toEqual([]);
+  });
+
   test("asks before unsaved text would be lost with the tab, and nothing else went wrong", () => {
     const asked = (problem: string) => problem.startsWith("dialog:");
     expect(page.problems.some(asked)).toBe(true);
-    const gone = (problem: string) => problem.startsWith("console: Failed to load resource") && problem.includes(two.sandboxId);
+    const gone = (problem: string) =>
+      problem.startsWith("console: Failed to load resource") && [one, two].some(({ sandboxId }) => problem.includes(sandboxId));
     expect(page.problems.filter((problem) => !asked(problem) && !gone(problem))).toEqual([]);
   });
 });

@@ -35,8 +35,9 @@ await sandbox.kill();`);
 
 const here = (name: string) => forPlatform(example("README.md", name), inject("platform"));
 
-test("the README's page streams under Vite", async () => {
-  vi.stubEnv("AGENT_SANDBOX_API_KEY", inject("platform").apiKey);
+/** Opens the README's page under Vite, with this key, and waits until its output is one that this expression holds of. */
+async function opensUnderVite(apiKey: string | undefined, isAwaited: string): Promise<void> {
+  vi.stubEnv("AGENT_SANDBOX_API_KEY", apiKey);
   const { folder } = await packageProject({
     "vite.config.mjs": here("vite-config"),
     "index.html": here("vite-page"),
@@ -49,7 +50,7 @@ test("the README's page streams under Vite", async () => {
   try {
     const { page, problems } = await openPage(browser, server.resolvedUrls?.local[0] ?? "");
     const shown = 'document.getElementById("output").textContent';
-    await page.waitForFunction(`${shown} === "1\\n2\\n3\\n"`, { timeout: 120_000 }).catch(async (error: Error) => {
+    await page.waitForFunction(`(${isAwaited})(${shown})`, { timeout: 120_000 }).catch(async (error: Error) => {
       throw new Error(`${error.message}; the page shows ${await page.evaluate(shown)} and said ${problems.join("; ")}`);
     });
   } finally {
@@ -57,10 +58,18 @@ test("the README's page streams under Vite", async () => {
     await server.close();
     vi.unstubAllEnvs();
   }
+}
+
+test("the README's page streams under Vite", async () => {
+  await opensUnderVite(inject("platform").apiKey, String.raw`(output) => output === "1\n2\n3\n"`);
+});
+
+test("the README's page says what to do when the key's variable is not set", async () => {
+  await opensUnderVite(undefined, "(output) => /apiKey is undefined. Is the variable set.*Pass the option apiKey/.test(output)");
 });
 
 test("the README's worker streams", async () => {
   const project = await packageProject({ "worker.js": here("worker") });
-  const worker = await startWorker(project, "worker.js", { API_KEY: inject("platform").apiKey });
+  const worker = await startWorker(project, "worker.js", { AGENT_SANDBOX_API_KEY: inject("platform").apiKey });
   expect(await (await worker.dispatchFetch("http://worker.test/")).text()).toBe("1\n2\n3\n");
 });

@@ -1,4 +1,4 @@
-import { css, html, LitElement, nothing } from "lit";
+import { css, html, LitElement, nothing, type PropertyValues } from "lit";
 import { customElement, property, query, state } from "lit/decorators.js";
 import { icon } from "../elements/icons.js";
 import { base } from "../elements/styles.js";
@@ -8,14 +8,16 @@ import "../elements/sandbox-error.js";
 /** Where a person wants to connect. Without a target it is the platform that serves the page, by a key or by the token that there is. */
 export interface Choice {
   readonly target?: Target;
-  /** Whether the target and its key may outlive a reload. */
+  /** Whether the target and the key may outlive a reload. */
   readonly keep?: boolean;
   readonly key?: string;
 }
 
-type Provider = Target["provider"] | "own";
+/** What the form connects to: a cloud, `custom` for a platform by its address, `own` for the one that serves the page. */
+export type Provider = Target["provider"] | "own";
 
-const PROVIDERS: readonly (readonly [Provider, string])[] = [
+/** What there is to choose from, with its name for people. */
+export const PROVIDERS: readonly (readonly [Provider, string])[] = [
   ["own", "The platform that serves this page"],
   ["e2b", "E2B"],
   ["agentbox", "AgentBox"],
@@ -101,10 +103,21 @@ export class ConsoleConnect extends LitElement {
   @property({ attribute: false }) elsewhere: readonly string[] = [];
   /** Whether a connection is being tried. */
   @property({ type: Boolean }) busy = false;
-  /** Whether this tab has a token of the platform that serves it, so that it needs no key. */
-  @property({ type: Boolean }) token = false;
+  /** Whether this tab has a key or a token of the platform that serves it, so that it needs none. */
+  @property({ type: Boolean }) known = false;
   @state() private provider: Provider = "own";
   @query("form") private form!: HTMLFormElement;
+
+  protected override updated(changed: PropertyValues<this>) {
+    // At first, and when the field that had the focus is not there any more.
+    if (changed.has("known") && !this.shadowRoot?.activeElement) this.focusNext();
+  }
+
+  /** Shows the fields of a provider, with the focus in the first that has to be filled in. */
+  choose(provider: Provider): void {
+    this.provider = provider;
+    void this.updateComplete.then(() => this.focusNext());
+  }
 
   override render() {
     const { provider } = this;
@@ -114,7 +127,7 @@ export class ConsoleConnect extends LitElement {
         <h2>Connect to a platform</h2>
         ${this.error === undefined ? nothing : html`<sandbox-error .error=${this.error}></sandbox-error>`}
         ${
-          own && !this.token
+          own && !this.known
             ? html`<p>
                 The address that the platform prints at its start opens the console already connected, once. After a restart it prints a new
                 one: <code>cargo xtask dev</code> or <code>agent-sandbox-local serve</code>.
@@ -123,11 +136,12 @@ export class ConsoleConnect extends LitElement {
         }
         <form @submit=${this.submit}>
           <label for="provider">Platform</label>
-          <select id="provider" class="field" @change=${this.choose}>
+          <select id="provider" class="field" @change=${this.chosen}>
             ${PROVIDERS.map(([value, label]) => html`<option value=${value} ?selected=${value === provider}>${label}</option>`)}
           </select>
-          ${own && this.token ? html`<p class="hint">This tab is connected to it already.</p>` : this.renderKey(own)}
-          ${provider === "custom" ? this.renderAddress() : nothing} ${own ? nothing : this.renderElsewhere()}
+          ${provider === "custom" ? this.renderAddress() : nothing}
+          ${own && this.known ? html`<p class="hint">This tab needs no key for it.</p>` : this.renderKey()}
+          ${own ? nothing : this.renderElsewhere()}
           <button class="button primary submit" ?disabled=${this.busy}>
             ${this.busy ? html`<span class="spinner"></span>` : icon("power")}Connect
           </button>
@@ -136,15 +150,11 @@ export class ConsoleConnect extends LitElement {
     `;
   }
 
-  private renderKey(own: boolean) {
+  private renderKey() {
     return html`<label for="key">API key</label>
       <input id="key" class="field mono" name="key" type="password" autocomplete="off" spellcheck="false" required aria-describedby="hint" />
-      ${
-        own
-          ? html`<p id="hint" class="hint">The key stays in this page's memory. It is not stored, and a reload asks for it again.</p>`
-          : html`<label class="check"><input type="checkbox" name="keep" />Keep it in this tab's session storage, for reloads</label>
-              <p id="hint" class="hint">Unless kept, it stays in this page's memory. Closing the tab forgets it.</p>`
-      }`;
+      <label class="check"><input type="checkbox" name="keep" />Keep it in this tab's session storage, for reloads</label>
+      <p id="hint" class="hint">Unless kept, it stays in this page's memory. Closing the tab forgets it.</p>`;
   }
 
   private renderAddress() {
@@ -168,8 +178,12 @@ export class ConsoleConnect extends LitElement {
     }</p>`;
   }
 
-  private choose(event: Event) {
+  private chosen(event: Event) {
     this.provider = (event.target as HTMLSelectElement).value as Provider;
+  }
+
+  private focusNext() {
+    this.form.querySelector<HTMLElement>("input[required], button")?.focus();
   }
 
   private submit(event: Event) {
@@ -178,9 +192,10 @@ export class ConsoleConnect extends LitElement {
     const text = (name: string) => String(data.get(name) ?? "").trim();
     const { provider } = this;
     const key = text("key");
+    const keep = data.has("keep");
     const detail: Choice =
       provider === "own"
-        ? { key }
+        ? { key, keep }
         : {
             target: {
               provider,
@@ -189,7 +204,7 @@ export class ConsoleConnect extends LitElement {
               sandboxUrl: text("sandboxes"),
               apiKey: key,
             },
-            keep: data.has("keep"),
+            keep,
           };
     this.dispatchEvent(new CustomEvent("connect-to", { detail }));
   }

@@ -13,8 +13,7 @@ import { Session, takeCode } from "./session.js";
 import { type ConsoleShortcuts, opensPalette, PALETTE_KEYS } from "./shortcuts.js";
 import type { ConsoleWorkspace } from "./workspace.js";
 import "../elements/sandbox-error.js";
-import type { Choice } from "./connect-form.js";
-import "./connect-form.js";
+import { type Choice, type ConsoleConnect, PROVIDERS } from "./connect-form.js";
 import "./palette.js";
 import "./workspace.js";
 
@@ -26,8 +25,11 @@ export class ConsoleApp extends LitElement {
   @state() private phase: "starting" | "out" | "in" = "starting";
   @state() private problem: unknown;
   @state() private busy = false;
+  /** Whether the platform that serves the page needs no key, as of when the person was led to where one chooses. */
+  @state() private known = false;
   @query("console-palette") private palette!: ConsolePalette;
   @query("console-shortcuts") private shortcuts!: ConsoleShortcuts;
+  @query("console-connect") private connectForm!: ConsoleConnect | null;
   @query("console-workspace") private workspace!: ConsoleWorkspace | null;
   private config: PlatformConfig | undefined;
   private connection: ConnectionOptions = {};
@@ -96,7 +98,7 @@ export class ConsoleApp extends LitElement {
       return html`<main class="single"><div class="starting" role="status"><span class="spinner"></span>Connecting</div></main>`;
     }
     return html`<main class="single">
-      <console-connect .error=${this.problem} .elsewhere=${this.config?.elsewhere ?? []} ?busy=${this.busy} ?token=${this.session.hasToken}
+      <console-connect .error=${this.problem} .elsewhere=${this.config?.elsewhere ?? []} ?busy=${this.busy} ?known=${this.known}
         @connect-to=${this.connectTo}></console-connect>
     </main>`;
   }
@@ -154,7 +156,7 @@ export class ConsoleApp extends LitElement {
   private connectTo(event: CustomEvent<Choice>) {
     const { target, keep, key } = event.detail;
     if (target) this.session.useTarget(target, keep);
-    else if (key) this.session.useKey(key);
+    else if (key) this.session.useKey(key, keep);
     else this.session.useTarget(undefined);
     void this.enter();
   }
@@ -175,7 +177,15 @@ export class ConsoleApp extends LitElement {
   private leaveOut(problem: unknown) {
     this.problem = problem;
     this.busy = false;
+    this.known = this.session.knowsOwn;
     this.phase = "out";
+    if (!this.config) void this.readConfig();
+  }
+
+  /** What may be connected to is told before anything is. Why it cannot be read is told when somebody tries to connect. */
+  private async readConfig(): Promise<void> {
+    this.config = await readConfig().catch(() => undefined);
+    this.requestUpdate();
   }
 
   private denied(credential: string) {
@@ -224,7 +234,12 @@ export class ConsoleApp extends LitElement {
       },
       ...(this.phase === "in"
         ? [{ group: "Platform", label: "Use another platform", icon: "link" as const, run: () => this.leave() }]
-        : []),
+        : PROVIDERS.map(([provider, name]) => ({
+            group: "Connect to",
+            label: name,
+            icon: "link" as const,
+            run: () => this.connectForm?.choose(provider),
+          }))),
       { group: "Help", label: "Keyboard shortcuts", icon: "keyboard", run: () => this.shortcuts.open() },
     ]);
   };

@@ -53,6 +53,7 @@ export class ConsoleNewSandbox extends LitElement {
       }
       .part {
         display: grid;
+        grid-template-columns: minmax(0, 1fr);
         gap: 5px;
       }
       .hint {

@@ -42,11 +42,13 @@ export class OpenSandboxes {
    * @param changed called whenever something has changed
    * @param key where the ids are remembered in the session's storage
    * @param forget called with the id of a sandbox that has ended and is not shown any more
+   * @param keeps whether there is work in a sandbox that an earlier page has kept
    */
   constructor(
     private readonly changed: () => void,
     private readonly key: string,
     private readonly forget: (id: string) => void,
+    private readonly keeps: (id: string) => boolean,
   ) {}
 
   /** Uses a platform, or another key of it. What is open on another platform is closed. */
@@ -95,10 +97,18 @@ export class OpenSandboxes {
         this.change(opened, { sandbox, paused: false });
       }
     } catch (error) {
-      this.change(opened, isGone(error) ? { ended: true, paused: false } : { error });
+      if (isGone(error)) await this.end(opened);
+      else this.change(opened, { error });
     } finally {
       this.settle(opened);
     }
+  }
+
+  /** Marks what is gone. Where an earlier page has kept work in it, a handle that reaches nothing lets that be shown. */
+  private async end(opened: Opened): Promise<void> {
+    const kept = !opened.sandbox && this.keeps(opened.id);
+    const sandbox = kept ? await Sandbox.attach({ sandboxId: opened.id }, this.connection) : undefined;
+    this.change(opened, { ended: true, paused: false, ...(sandbox ? { sandbox } : {}) });
   }
 
   /** Goes on with a paused sandbox. */
@@ -111,7 +121,7 @@ export class OpenSandboxes {
       this.change(opened, { sandbox, paused: false });
     } catch (error) {
       if (!isGone(error)) throw error;
-      this.change(opened, { ended: true, paused: false });
+      await this.end(opened);
     } finally {
       this.settle(opened);
     }

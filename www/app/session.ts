@@ -4,6 +4,7 @@ import { ExplainedError } from "../elements/describe-error.js";
 import type { Target } from "./platform.js";
 
 const TOKEN = "agent-sandbox-console.token";
+const KEY = "agent-sandbox-console.key";
 const TARGET = "agent-sandbox-console.target";
 const CHANNEL = "agent-sandbox-console";
 // Another tab answers within a few milliseconds; a busy one may need longer.
@@ -29,7 +30,7 @@ function storedTarget(): Target | undefined {
 
 /** The token or key of this tab. */
 export class Session {
-  private key: string | undefined;
+  private key = sessionStorage.getItem(KEY) ?? undefined;
   /** The other platform that is used instead of the one that serves this page. */
   target: Target | undefined = storedTarget();
   private readonly channel = new BroadcastChannel(CHANNEL);
@@ -51,8 +52,8 @@ export class Session {
   }
 
   /** Whether the platform that serves this page can be used without another key. */
-  get hasToken(): boolean {
-    return sessionStorage.getItem(TOKEN) !== null;
+  get knowsOwn(): boolean {
+    return this.key !== undefined || sessionStorage.getItem(TOKEN) !== null;
   }
 
   /** Exchanges a code for a token, keeps it for this tab, and hands it to the others. */
@@ -100,10 +101,15 @@ export class Session {
     return true;
   }
 
-  /** Uses an API key of the platform that serves this page until the page is left. It is kept in memory only and handed to nobody. */
-  useKey(key: string): void {
-    this.target = undefined;
+  /**
+   * Uses an API key of the platform that serves this page until the page is left; with `keep` until the tab is closed: it then lies in
+   * the tab's session storage. It is handed to no other tab.
+   */
+  useKey(key: string, keep = false): void {
+    this.useTarget(undefined);
     this.key = key;
+    if (keep) sessionStorage.setItem(KEY, key);
+    else sessionStorage.removeItem(KEY);
   }
 
   /**
@@ -122,13 +128,18 @@ export class Session {
       this.useTarget(undefined);
       return;
     }
-    this.key = undefined;
+    this.forgetKey();
     sessionStorage.removeItem(TOKEN);
   }
 
   private keep(token: string): void {
-    this.key = undefined;
+    this.forgetKey();
     sessionStorage.setItem(TOKEN, token);
+  }
+
+  private forgetKey(): void {
+    this.key = undefined;
+    sessionStorage.removeItem(KEY);
   }
 
   private send(message: Message): void {

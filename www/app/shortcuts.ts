@@ -35,6 +35,14 @@ const ALL: readonly (readonly [where: string, rows: readonly (readonly [keys: st
     ],
   ],
   [
+    "Terminal",
+    [
+      ["F6", "leave the terminal: Tab is the shell's"],
+      ["Ctrl+Shift+F", "search"],
+      ["Ctrl+Shift+V", "paste"],
+    ],
+  ],
+  [
     "Command box",
     [
       ["Enter", "run"],
@@ -48,6 +56,7 @@ const ALL: readonly (readonly [where: string, rows: readonly (readonly [keys: st
       ["Shift+Enter", "run the cell and go on"],
       [`${MOD}+Enter`, "run the cell"],
       ["Alt+Enter", "run it and add one below"],
+      ["Escape, then Tab", "leave the cell"],
     ],
   ],
 ];

@@ -54,6 +54,7 @@ export class ConsoleWorkspace extends LitElement {
     () => this.requestUpdate(),
     OPEN,
     (id) => this.forget(id),
+    (id) => keptWork(id).length > 0,
   );
 
   /** What can be done here now, for the palette. */
@@ -232,9 +233,7 @@ export class ConsoleWorkspace extends LitElement {
 
   /** Takes what was kept of the work in a sandbox that is gone out of the tab's storage. */
   private forget(id: string) {
-    for (const key of Object.keys(sessionStorage)) {
-      if (key.startsWith(`${WORK}.`) && key.split(".").includes(id)) sessionStorage.removeItem(key);
-    }
+    for (const key of keptWork(id)) sessionStorage.removeItem(key);
   }
 
   private showList() {
@@ -346,6 +345,11 @@ export class ConsoleWorkspace extends LitElement {
   private infoOf(id: string): SandboxInfo | undefined {
     return this.sandboxes?.find((info) => info.sandboxId === id);
   }
+}
+
+/** Under which keys the tab's storage has work in a sandbox. */
+function keptWork(id: string): string[] {
+  return Object.keys(sessionStorage).filter((key) => key.startsWith(`${WORK}.`) && key.split(".").includes(id));
 }
 
 declare global {

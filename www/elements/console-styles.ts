@@ -54,9 +54,6 @@ export const consoleStyles = css`
     inset: 2px 0;
     background: var(--sb-accent);
   }
-  .splitter:focus-visible {
-    outline: none;
-  }
   .bar {
     display: flex;
     align-items: center;

@@ -63,5 +63,17 @@ export const notebookStyles = css`
     .toolbar .label {
       display: none;
     }
+    /* Beside the buttons there is no room for it: it has a line of its own, kept also while it says nothing. */
+    .toolbar {
+      flex-wrap: wrap;
+    }
+    .toolbar .field {
+      margin-inline-end: auto;
+    }
+    .toolbar .state {
+      order: 1;
+      flex: 1 0 100%;
+      min-height: 1.45em;
+    }
   }
 `;

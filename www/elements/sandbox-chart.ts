@@ -22,10 +22,17 @@ export class SandboxChart extends LitElement {
         max-width: 760px;
       }
       figure {
-        margin: 0 0 10px;
+        margin: 0;
       }
       figcaption {
+        display: flex;
+        flex-wrap: wrap;
+        justify-content: space-between;
+        gap: 0 12px;
+        min-height: 22px;
         margin-bottom: 4px;
+        /* The choice of the result's form lies at the end of this line. */
+        padding-inline-end: 84px;
         font-weight: 600;
       }
       .frame {
@@ -56,7 +63,7 @@ export class SandboxChart extends LitElement {
         flex-wrap: wrap;
         align-items: center;
         gap: 2px 4px;
-        min-height: 28px;
+        margin-top: 4px;
       }
       .series {
         display: inline-flex;
@@ -83,12 +90,10 @@ export class SandboxChart extends LitElement {
         text-decoration: line-through;
       }
       .said {
-        flex: 1;
-        min-width: 20ch;
         color: var(--sb-muted);
         font-size: 12px;
+        font-weight: 400;
         font-variant-numeric: tabular-nums;
-        text-align: end;
       }
     `,
   ];
@@ -115,16 +120,12 @@ export class SandboxChart extends LitElement {
     const { chart, drawing } = this;
     if (!chart) return nothing;
     return html`<figure>
-      ${chart.title === "" ? nothing : html`<figcaption>${plainName(chart.title)}</figcaption>`}
+      <figcaption><span>${plainName(chart.title)}</span><span class="said">${plainName(this.pointed?.text ?? "")}</span></figcaption>
       <div class="frame" role="img" aria-label=${describe(chart)} @pointerdown=${this.press} @pointermove=${this.move} @pointerup=${this.release}
         @pointerleave=${this.leave}>
         ${drawing ? this.renderDrawing(chart, drawing) : nothing}
       </div>
-      <div class="foot">
-        ${this.renderSeries(chart)}
-        ${this.zoom ? html`<button class="button" @click=${() => this.setZoom(undefined)}>Show all of it</button>` : nothing}
-        <span class="said">${plainName(this.pointed?.text ?? "")}</span>
-      </div>
+      ${this.renderFoot(chart)}
     </figure>`;
   }
 
@@ -146,16 +147,18 @@ export class SandboxChart extends LitElement {
     </svg>`;
   }
 
-  private renderSeries(chart: DrawableChart) {
+  private renderFoot(chart: DrawableChart) {
     const names = seriesNames(chart);
-    if (names.length < 2) return nothing;
-    return names.map(
-      (
-        name,
-        at,
-      ) => html`<button class="series" aria-pressed=${!this.concealed.has(at)} title="Show or hide" @click=${() => this.toggle(at)}>
-        <i style=${`background: ${seriesColor(at)}`}></i>${plainName(name || `Series ${at + 1}`)}</button>`,
-    );
+    if (names.length < 2 && !this.zoom) return nothing;
+    return html`<div class="foot">
+      ${names.length < 2 ? nothing : names.map((name, at) => this.renderSeries(name, at))}
+      ${this.zoom ? html`<button class="button" @click=${() => this.setZoom(undefined)}>Show all of it</button>` : nothing}
+    </div>`;
+  }
+
+  private renderSeries(name: string, at: number) {
+    return html`<button class="series" aria-pressed=${!this.concealed.has(at)} title="Show or hide" @click=${() => this.toggle(at)}>
+      <i style=${`background: ${seriesColor(at)}`}></i>${plainName(name || `Series ${at + 1}`)}</button>`;
   }
 
   private get box(): PlotBox {

@@ -163,7 +163,10 @@ export class SandboxFiles extends LitElement {
     if (!sandbox) return;
     await this.attempt("Opening the home folder", async () => {
       const kept = key === undefined ? undefined : restoreShown(key);
-      const root = kept && (await sandbox.files.exists(kept.root)) ? kept.root : (await sandbox.files.getInfo(".")).path;
+      // Of a sandbox that is gone, there is nothing but what was kept.
+      if (this.ended && !kept) return;
+      const there = kept && (this.ended || (await sandbox.files.exists(kept.root)));
+      const root = there ? kept.root : (await sandbox.files.getInfo(".")).path;
       if (sandbox !== this.sandbox || this.root !== "") return;
       this.root = root;
       await this.updateComplete;

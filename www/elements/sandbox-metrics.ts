@@ -142,9 +142,9 @@ export class SandboxMetricsElement extends LitElement {
       <div class="plots" ?hidden=${this.final(this.usagePoller)}>
         <sandbox-time-plot label="CPU" max="100" .format=${percent} .range=${range}
           .values=${usage.series((sample) => sample.cpuUsedPct, from)}></sandbox-time-plot>
-        <sandbox-time-plot label="Memory" .format=${bytes} .range=${range}
+        <sandbox-time-plot label="Memory" binary .format=${bytes} .range=${range}
           .values=${usage.series((sample) => sample.memUsed, from)}></sandbox-time-plot>
-        <sandbox-time-plot label="Disk" .format=${bytes} .range=${range}
+        <sandbox-time-plot label="Disk" binary .format=${bytes} .range=${range}
           .values=${usage.series((sample) => sample.diskUsed, from)}></sandbox-time-plot>
       </div>
     </section>`;

@@ -33,6 +33,14 @@ export class SandboxResult extends LitElement {
         flex: 1;
         min-width: 0;
       }
+      /* A chart has the whole width, and room for the choice in its first line. */
+      .result.chart {
+        position: relative;
+      }
+      .result.chart > select {
+        position: absolute;
+        inset: 0 0 auto auto;
+      }
       select {
         flex: none;
         max-width: 110px;
@@ -154,7 +162,7 @@ export class SandboxResult extends LitElement {
   override render() {
     const { forms, form } = this;
     if (!form) return html`<p class="hint">A result without content</p>`;
-    return html`<div class="result">
+    return html`<div class="result ${form.kind}">
       <div class="body">${this.renderForm(form)}</div>
       ${
         forms.length > 1

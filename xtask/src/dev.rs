@@ -1,17 +1,16 @@
 //! `cargo xtask dev`: from a fresh checkout to a console in the browser.
 
 use crate::build;
+use crate::children::{Ending, Running};
 use crate::project::Project;
-use crate::run::{find_program, line, say, step};
+use crate::run::{find_program, say, step};
 use crate::setup::{self, Needs};
 use anyhow::{Context, Result, anyhow, bail};
-use rustix::process::{Pid, Signal, kill_process};
 use serde::Deserialize;
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::OpenOptionsExt;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -54,16 +53,10 @@ pub fn run(project: &Project, args: &Args) -> Result<()> {
     let data_dir = args.data_dir.clone().unwrap_or_else(|| project.target().join("dev-data"));
     let key = Key::of(&data_dir, args)?;
     let mut platform = start(project, args, &data_dir, &key)?;
-    let pid = Pid::from_child(&platform);
-    // The platform is in a process group of its own, so a Ctrl-C reaches it only through here, once, as the signal it cleans up on.
-    ctrlc::set_handler(move || {
-        let _ = kill_process(pid, Signal::TERM);
-    })
-    .context("cannot listen for Ctrl-C")?;
-    let ready = match step("start the platform", || wait_until_ready(&mut platform)) {
+    let ready = match step("start the platform", || wait_until_ready(&mut platform.child)) {
         Ok(ready) => ready,
         Err(error) => {
-            let _ = kill_process(pid, Signal::TERM);
+            platform.terminate();
             let _ = platform.wait();
             return Err(error);
         }
@@ -77,10 +70,10 @@ pub fn run(project: &Project, args: &Args) -> Result<()> {
         open_browser(&ready.console_url);
     }
     // Keeps the pipe from filling should the platform say more.
-    if let Some(mut stdout) = platform.stdout.take() {
+    if let Some(mut stdout) = platform.child.stdout.take() {
         std::io::copy(&mut stdout, &mut std::io::sink()).context("reading from the platform")?;
     }
-    let status = platform.wait().context("waiting for the platform")?;
+    let status = platform.wait()?;
     match status.success() {
         true => Ok(()),
         false => bail!("the platform ended with {status}"),
@@ -137,7 +130,7 @@ impl Key {
     }
 }
 
-fn start(project: &Project, args: &Args, data_dir: &Path, key: &Key) -> Result<Child> {
+fn start(project: &Project, args: &Args, data_dir: &Path, key: &Key) -> Result<Running> {
     std::fs::create_dir_all(data_dir).with_context(|| format!("creating {}", data_dir.display()))?;
     let mut command = Command::new(project.platform_binary());
     command.args(["serve", "--json", "--listen", &args.listen.to_string(), "--data-dir"]);
@@ -150,8 +143,7 @@ fn start(project: &Project, args: &Args, data_dir: &Path, key: &Key) -> Result<C
     if let Key::Kept(key) = key {
         command.env(KEY_VARIABLE, key);
     }
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).process_group(0);
-    command.spawn().with_context(|| format!("cannot start `{}`", line(&command)))
+    Running::start(command.stdout(Stdio::piped()), Ending::Orderly)
 }
 
 /// Reads the one line by which the platform says that it serves. Its errors go to the terminal as they are.

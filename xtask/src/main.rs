@@ -5,6 +5,7 @@
 
 mod bench;
 mod build;
+mod children;
 mod dev;
 mod docs;
 mod matrix;
@@ -46,7 +47,8 @@ enum Task {
 
 fn main() -> ExitCode {
     let task = Cli::parse().task;
-    let outcome = Project::find().and_then(|project| match task {
+    let project = children::end_with_this_program().and_then(|()| Project::find());
+    let outcome = project.and_then(|project| match task {
         Task::Dev(args) => dev::run(&project, &args),
         Task::Test(args) => test::run(&project, &args),
         Task::Build(args) => build::run(&project, &args),

@@ -1,10 +1,15 @@
 //! Running programs, and saying what runs and how long it took.
 
-use anyhow::{Context, Result, bail};
-use std::io::Write;
+use crate::children::{Ending, Running};
+use anyhow::{Result, bail};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant, SystemTime};
+
+/// After how long of silence whoever watches is told that the work goes on.
+const SILENCE: Duration = Duration::from_secs(30);
 
 /// Announces a piece of work, does it, and says how long it took.
 pub fn step<T>(what: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
@@ -34,29 +39,72 @@ pub fn seconds(duration: Duration) -> String {
     }
 }
 
+/// Does a piece of work that says nothing itself, and says at times that it goes on.
+fn patiently<T>(what: &str, every: Duration, mut say: impl FnMut(&str) + Send, work: impl FnOnce() -> T) -> T {
+    let (done, is_done) = channel::<()>();
+    let started = Instant::now();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            while is_done.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
+                say(&format!("    … {what}: {} so far", seconds(started.elapsed())));
+            }
+        });
+        let outcome = work();
+        drop(done);
+        outcome
+    })
+}
+
 /// Runs a program to its end; anything but success is an error that shows the command line.
 pub fn run(command: &mut Command) -> Result<()> {
-    let status = command.stdin(Stdio::null()).status().with_context(|| format!("cannot start `{}`", line(command)))?;
+    let status = Running::start(command, Ending::Group)?.wait()?;
     if !status.success() {
         bail!("`{}` ended with {status}", line(command));
     }
     Ok(())
 }
 
+/// Runs a program that says nothing for minutes but what goes wrong.
+pub fn run_silent(command: &mut Command) -> Result<()> {
+    patiently(&brief(command), SILENCE, say, || run(command))
+}
+
 /// Runs a program that is not expected to say anything of interest: its output is shown only when it fails.
 pub fn run_quietly(command: &mut Command) -> Result<()> {
-    output(command).map(drop)
+    patiently(&brief(command), SILENCE, say, || output(command)).map(drop)
 }
 
 /// Runs a program and gives its standard output; anything but success is an error with what it wrote to both streams.
 pub fn output(command: &mut Command) -> Result<String> {
-    let output = command.stdin(Stdio::null()).output().with_context(|| format!("cannot start `{}`", line(command)))?;
-    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
-    if !output.status.success() {
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        bail!("`{}` ended with {}\n{}{}", line(command), output.status, stdout, stderr);
+    let mut running = Running::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()), Ending::Group)?;
+    let (stdout, stderr) = (running.child.stdout.take(), running.child.stderr.take());
+    let (stdout, stderr) = std::thread::scope(|scope| {
+        let stderr = scope.spawn(|| read(stderr));
+        (read(stdout), stderr.join().unwrap_or_default())
+    });
+    let status = running.wait()?;
+    if !status.success() {
+        bail!("`{}` ended with {status}\n{stdout}{stderr}", line(command));
     }
     Ok(stdout)
+}
+
+fn read(pipe: Option<impl Read>) -> String {
+    let mut bytes = Vec::new();
+    if let Some(mut pipe) = pipe {
+        // What was read until then is worth showing.
+        let _ = pipe.read_to_end(&mut bytes);
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// A program's name and its first argument.
+fn brief(command: &Command) -> String {
+    let name = Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    match command.get_args().next() {
+        Some(argument) if !argument.as_encoded_bytes().contains(&b'/') => format!("{name} {}", argument.to_string_lossy()),
+        _ => name,
+    }
 }
 
 /// The command line as a person would type it.
@@ -103,6 +151,19 @@ mod tests {
         stamp(&product, 10);
         assert!(!is_fresh(&[product, missing], &[source]));
         std::fs::remove_dir_all(&dir).unwrap();
+    }
+
+    #[test]
+    fn long_work_says_that_it_goes_on_and_short_work_says_nothing() {
+        let (said, is_said) = channel();
+        let outcome = patiently(
+            "npm ci",
+            Duration::from_millis(1),
+            move |line| said.send(line.to_owned()).unwrap(),
+            || is_said.recv().unwrap(),
+        );
+        assert!(outcome.contains("npm ci") && outcome.contains("so far"), "{outcome}");
+        patiently("npm ci", Duration::from_secs(3600), |line| panic!("{line}"), || ());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::build;
 use crate::project::Project;
-use crate::run::{run as run_command, say, seconds, step};
+use crate::run::{run as run_command, run_silent, say, seconds, step};
 use crate::setup::{self, Needs};
 use anyhow::{Result, bail};
 use std::time::{Duration, Instant};
@@ -31,17 +31,17 @@ const CHECKS: &[Check] = &[
     Check {
         name: "clippy",
         run: |project, _| {
-            run_command(project.cargo().args(["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+            run_silent(project.cargo().args(["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
         },
     },
     Check {
         name: "clippy-wasm",
         run: |project, _| {
             let client = ["--package", "agent-sandbox-web", "--target", "wasm32-unknown-unknown"];
-            run_command(project.cargo().args(["clippy", "--quiet"]).args(client).args(["--", "-D", "warnings"]))
+            run_silent(project.cargo().args(["clippy", "--quiet"]).args(client).args(["--", "-D", "warnings"]))
         },
     },
-    Check { name: "rust", run: |project, _| run_command(project.cargo().args(["test", "--quiet", "--workspace"])) },
+    Check { name: "rust", run: |project, _| run_silent(project.cargo().args(["test", "--quiet", "--workspace"])) },
     Check { name: "build", run: |project, _| build::for_tests(project) },
     Check { name: "types", run: types },
     Check { name: "biome", run: |project, _| run_command(project.npm_tool("biome").args(["ci", "--error-on-warnings"])) },

@@ -407,8 +407,13 @@ export const errors = suite("errors", (test) => {
   test("without a key, a page is sent to the server and told of no environment", async (context) => {
     const { Sandbox, InvalidAPIKeyError } = context.sdk;
     const keyless = control(() => assert.fail("a request was made"), { apiKey: undefined });
+    const { apiKey: _, ...unmentioned } = keyless;
     const { message, suggestion } = await rejected(Sandbox.kill("i1", keyless), InvalidAPIKeyError, "E1001");
-    assert.include(message, "needs an API key");
+    assert.include(message, "option apiKey is undefined. Is the variable set");
+    assert.equal(
+      (await rejected(Sandbox.kill("i1", unmentioned), InvalidAPIKeyError, "E1001")).message,
+      "This call needs an API key, and there is none.",
+    );
     if (context.runtime === "page") {
       assert.include(suggestion, "on a server");
       assert.notMatch(suggestion, /environment|E2B_/);

@@ -1,5 +1,5 @@
 import { FileNotFoundError, type Files } from "agent-sandbox-web";
-import { ExplainedError } from "../describe-error.js";
+import { ExplainedError, isGone } from "../describe-error.js";
 import type { OpenedFile } from "../files/open-file.js";
 import { parentOf } from "../names.js";
 import type { Draft } from "./drafts.js";
@@ -55,10 +55,15 @@ export async function versionOf(files: Files, document: OpenDocument): Promise<s
   }
 }
 
-/** Whether the file is not there, asked without an error in the browser's console if it is not. */
+/** Whether the file is not there, or its whole sandbox; asked without an error in the browser's console if only the file is not. */
 export async function isMissing(files: Files, document: OpenDocument): Promise<boolean> {
   document.doubtful = true;
-  return (await versionOf(files, document)) === undefined;
+  try {
+    return (await versionOf(files, document)) === undefined;
+  } catch (error) {
+    if (isGone(error)) return true;
+    throw error;
+  }
 }
 
 /** See {@link versionOf}. */

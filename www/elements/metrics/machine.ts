@@ -1,6 +1,7 @@
 /** What runs in a sandbox and which ports are open, read from its `/proc`: no template lacks that, whatever tools it has. */
 
 import type { Sandbox } from "agent-sandbox-web";
+import { ReadingShell } from "./reading-shell.js";
 
 /** A process. */
 export interface Process {
@@ -37,10 +38,12 @@ export interface Machine {
 /** What the reading's own command lines hold, so that logs can leave them out. */
 export const READING = "agent-sandbox-web reads what runs";
 
-// Only what bash has built in, but for getconf, cat and find: starting a program for each process would show up in what is measured.
-const READ = `: ${READING}
-read -r up _ < /proc/uptime
-printf '%s\\0%s\\0%s\\0' "$$" "$(getconf PAGESIZE 2>/dev/null || echo 4096)" "$up"
+const BEFORE = `: ${READING}
+page=$(getconf PAGESIZE 2>/dev/null || echo 4096)`;
+
+// Only what bash has built in, but for cat and find: starting a program for each process would show up in what is measured.
+const READ = `read -r up _ < /proc/uptime
+printf '%s\\0%s\\0%s\\0' "$$" "$page" "$up"
 for d in /proc/[0-9]*; do
   a=() s=
   { IFS= read -r -d '' s < "$d/stat"; mapfile -d '' -t a < "$d/cmdline"; } 2>/dev/null
@@ -50,8 +53,7 @@ done
 printf '\\0'
 cat /proc/net/tcp /proc/net/tcp6 2>/dev/null
 printf '\\0'
-find /proc/[0-9]*/fd -lname 'socket:*' -printf '%p %l\\n' 2>/dev/null
-exit 0`;
+find /proc/[0-9]*/fd -lname 'socket:*' -printf '%p %l\\n' 2>/dev/null`;
 
 // The pid may be another process's by now: the time of its start tells.
 const END = `
@@ -65,14 +67,27 @@ const LISTENING = "0A";
 
 /** Reads again and again; what it read before tells how busy processes are. */
 export class MachineReader {
+  private shell: ReadingShell | undefined;
   private before: { readonly uptime: number; readonly ticks: ReadonlyMap<string, number> } | undefined;
 
   /** Reads what there is now. */
   async read(sandbox: Sandbox, signal: AbortSignal): Promise<Machine> {
-    const { stdout } = await sandbox.commands.run(["/bin/bash", "-c", READ], { signal, timeoutMs: PATIENCE_MS });
-    const { machine, uptime, ticks } = parseMachine(stdout, this.before);
+    const { machine, uptime, ticks } = parseMachine(await this.ask(sandbox, signal), this.before);
     this.before = { uptime, ticks };
     return machine;
+  }
+
+  private async ask(sandbox: Sandbox, signal: AbortSignal): Promise<string> {
+    if (this.shell && !this.shell.ended) {
+      try {
+        return await this.shell.ask(signal);
+      } catch {
+        // It may have ended unseen, as by a pause: a new one tells whether the sandbox can be read.
+        signal.throwIfAborted();
+      }
+    }
+    this.shell = await ReadingShell.start(sandbox, BEFORE, READ, signal);
+    return this.shell.ask(signal);
   }
 }
 

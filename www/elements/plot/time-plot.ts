@@ -82,6 +82,8 @@ export class SandboxTimePlot extends LitElement {
   @property({ attribute: false }) range: readonly [from: number, until: number] = [0, 1];
   /** Values further apart than this, in ms, are not joined: nothing is known of the time between. */
   @property({ type: Number }) gap = 30_000;
+  /** Whether values are bytes: the scale then goes by KiB, MiB and so on. */
+  @property({ type: Boolean }) binary = false;
   /** How a value is written. */
   @property({ attribute: false }) format: (value: number) => string = String;
   @state() private pointed: TimedValue | undefined;
@@ -109,27 +111,30 @@ export class SandboxTimePlot extends LitElement {
   private get scales() {
     const { left, right, top, bottom, width, height } = this.box;
     const highest = this.max ?? Math.max(1, ...this.values.map(({ value }) => value));
+    // Round numbers of bytes are not round numbers of MiB.
+    const unit = this.binary ? 1024 ** Math.floor(Math.log2(highest) / 10) : 1;
     const x = scaleTime([new Date(this.range[0]), new Date(this.range[1])], [left, Math.max(left + 1, width - right)]);
-    const y = scaleLinear([0, highest], [height - bottom, top]);
-    return { x, y: this.max === undefined ? y.nice(3) : y };
+    const units = scaleLinear([0, highest / unit], [height - bottom, top]);
+    if (this.max === undefined) units.nice(3);
+    const ticks = ticksOf(units, 3, (value) => this.format(value * unit));
+    return { x, y: (value: number) => units(value / unit), foot: height - bottom, ticks };
   }
 
   private renderPlot() {
     const { box } = this;
-    const { x, y } = this.scales;
+    const { x, y, foot, ticks } = this.scales;
     const parts = this.parts();
-    const [foot] = y.range();
     const drawn = line<TimedValue>()
       .x(({ at }) => x(at))
       .y(({ value }) => y(value));
     const filled = area<TimedValue>()
       .x(({ at }) => x(at))
-      .y0(foot ?? 0)
+      .y0(foot)
       .y1(({ value }) => y(value));
     const time = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
     const { pointed } = this;
     return svg`<svg class="plot" height=${HEIGHT} viewBox=${`0 0 ${box.width} ${HEIGHT}`} aria-hidden="true">
-      ${leftAxis(ticksOf(y, 3, this.format), box)}
+      ${leftAxis(ticks, box)}
       ${bottomAxis(
         ticksOf(x, box.width < 420 ? 3 : 6, (date) => time.format(date)),
         box,
@@ -140,7 +145,7 @@ export class SandboxTimePlot extends LitElement {
       )}
       ${
         pointed
-          ? svg`<line class="pointer" x1=${x(pointed.at)} x2=${x(pointed.at)} y1=${box.top} y2=${foot ?? 0}></line>
+          ? svg`<line class="pointer" x1=${x(pointed.at)} x2=${x(pointed.at)} y1=${box.top} y2=${foot}></line>
               <circle class="dot" r="3.5" cx=${x(pointed.at)} cy=${y(pointed.value)}></circle>`
           : nothing
       }

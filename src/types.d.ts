@@ -623,7 +623,7 @@ export interface CommandOptions extends CallOptions {
   stdin?: boolean | undefined;
   /**
    * Fed to stdin, which is then closed. A stream is read no faster than the process reads; when it fails, the process is killed and
-   * the command rejects with the stream's error.
+   * the command rejects with the stream's error. Leave a buffer as it is until the command runs.
    */
   input?: string | Uint8Array | ReadableStream<Uint8Array | string> | undefined;
 }
@@ -853,7 +853,7 @@ export interface TransferProgress {
 
 /** What a transfer tells while it is under way. */
 export interface TransferOptions {
-  /** Called at the start, at the end and, where that can be known, in between. Not awaited; what it throws ends the transfer. */
+  /** Called at the start, at the end and, where that can be known, in between. Not awaited; what it throws or rejects with ends the transfer. */
   onProgress?: ((progress: TransferProgress) => void) | undefined;
 }
 
@@ -903,7 +903,7 @@ export class Files {
   read(path: string, options: ReadOptions & { format: "bytes" }): Promise<Uint8Array<ArrayBuffer>>;
   read(path: string, options: ReadOptions & { format: "blob" }): Promise<Blob>;
   read(path: string, options: ReadOptions & { format: "stream" }): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
-  /** As text, decoded as `encoding` says: any label that `TextDecoder` knows. Default `"utf-8"`. */
+  /** As text, decoded as `encoding` says: any label that `TextDecoder` knows. Default `"utf-8"`. A byte order mark stays in front of it. */
   read(path: string, options?: ReadOptions & { format?: "text"; encoding?: string }): Promise<string>;
   /**
    * Reads a file's bytes.
@@ -913,10 +913,11 @@ export class Files {
   /**
    * Writes a file, replacing what was there and making parent directories. Not atomic unless asked for. In a page, a stream is sent in
    * parts that the sandbox joins (where the platform cannot, or metadata or compression is asked for, it is collected first). When a
-   * stream fails, the call rejects with the stream's own error; what was sent before may stay in the file, unless `atomic` is set.
+   * stream fails, the call rejects with the stream's own error; what was sent before may stay in the file, unless `atomic` is set. Bytes are
+   * not copied: leave a buffer as it is until the promise has settled.
    * @throws {PermissionDeniedError} E4002
    * @throws {InvalidArgumentError} E0001 when a directory stands there, and for a locked stream, a chunk that is no `Uint8Array`, a detached
-   * buffer or shared memory
+   * buffer or shared memory, a text with a lone surrogate, and a picked file that was changed or deleted on disk since
    */
   write(path: string, data: FileData, options?: WriteOptions): Promise<WriteInfo>;
   /** Writes several files, a few at a time. When one fails no other is begun; those that were written stay. */
@@ -1082,7 +1083,7 @@ export class TerminalSession {
   resize(cols: number, rows: number): Promise<void>;
   /** Lets go; the shell goes on and can be attached to by its pid. */
   detach(): Promise<void>;
-  /** Ends the shell with SIGKILL. */
+  /** Ends the shell with SIGKILL, also one that this session was detached from. `false` when it had ended. */
   kill(): Promise<boolean>;
   /** Ends a shell that this session started; detaches from one that it attached to. */
   close(): Promise<void>;

@@ -9,7 +9,7 @@ use crate::process::{Output, Piece, Process, kill_later};
 use crate::protocol::events::Channel;
 use crate::protocol::failure::{Class, short_message};
 use crate::protocol::requests::Start;
-use crate::protocol::routing::decimal;
+use crate::protocol::routing::{decimal, replace};
 use crate::sandbox::Sandbox;
 use crate::target::{Target, promise};
 use crate::transport::connect::Opening;
@@ -229,7 +229,7 @@ async fn holds_port(target: &Rc<Target>, mark: (String, String), port: u16, call
 
 /// A text as one word of a shell's line.
 fn quoted(text: &str) -> String {
-    ["'", &text.replace('\'', "'\\''"), "'"].concat()
+    ["'", &replace(text, "'", "'\\''"), "'"].concat()
 }
 
 /// Waits until the server answers.

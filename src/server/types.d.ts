@@ -97,7 +97,8 @@ export interface Sandbox {
   /**
    * Starts `agent-sandbox-server` in the sandbox and gives a client of it once it answers. It runs for as long as the sandbox does. A local
    * platform makes the server when a sandbox first wants it: give that more time than the default.
-   * @throws {SandboxConnectionError} E5001 when it ended at once or does not answer within `timeoutMs`; its last complaint is in the message
+   * @throws {SandboxConnectionError} E5001 when it ended at once or does not answer within `timeoutMs`; its last complaint is in the message.
+   * Also when a server runs on that port already, one that was started at the same time included: a client never gets another one's policy
    */
   startServer(options?: StartServerOptions): Promise<ServerClient>;
   /** The named commands of the server on port 9000. */

@@ -91,7 +91,7 @@ export const misuse = suite("misuse", (test) => {
       () => sandbox.server.files.upload(Object.create(null), "x"),
       () => sandbox.server.system.env(throwing),
       () => sandbox.server.system.env(new Proxy([], { get: trap })),
-      () => sandbox.commands.run(throwing),
+      () => sandbox.commands.run(throwing as never),
       () => sandbox.files.write("a", "half of \ud83d"),
     ]) {
       await rejected(use(), InvalidArgumentError, "E0001");
@@ -101,7 +101,7 @@ export const misuse = suite("misuse", (test) => {
 
   test("options and arguments count as they were when the call was made", async (context) => {
     const { sandbox, calls } = await fakeSandbox(context, () => new Body([start(), end(), endOfStream()]));
-    const command = ["echo", "first"];
+    const command: [string, string] = ["echo", "first"];
     const options = { envs: { A: "first" }, cwd: "/first" };
     const running = sandbox.commands.run(command, options);
     command[1] = options.envs.A = "second";

@@ -24,9 +24,9 @@ export const misuse = suite("misuse", (test) => {
         return `${super.getUrl(port)}/above`;
       }
     }
-    const { create, connect, attach } = Extended as unknown as typeof context.sdk.Sandbox;
-    for (const make of [create, connect, attach]) {
-      const error = await rejected(make.call(Extended, "i1"), context.sdk.InvalidArgumentError, "E0001");
+    const Makes = Extended as unknown as typeof context.sdk.Sandbox;
+    for (const make of [() => Makes.create("base"), () => Makes.connect("i1"), () => Makes.attach({ sandboxId: "i1" })]) {
+      const error = await rejected(make(), context.sdk.InvalidArgumentError, "E0001");
       assert.match(error.message, /^Extended\.(create|connect|attach) would make a Sandbox/);
     }
     const url = sandbox.getUrl(80);
@@ -34,7 +34,8 @@ export const misuse = suite("misuse", (test) => {
     assert.equal(sandbox.getUrl(80), `${url}/above`);
     assert.isTrue(await sandbox.files.exists("a"));
     // Taken off its class it goes on as it was.
-    assert.instanceOf(await attach({ sandboxId: "i2", sandboxUrl: "https://sandbox.test" }), context.sdk.Sandbox);
+    const { attach } = Makes;
+    assert.equal((await attach({ sandboxId: "i2", sandboxUrl: "https://sandbox.test" })).sandboxId, "i2");
   });
 
   test("there is no way to free an object while it is used", async (context) => {

@@ -1,4 +1,5 @@
 // Whatever a sandbox says is text: names, output and links run nothing in the console's origin.
+import { Sandbox } from "agent-sandbox-web";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Console, openConsole } from "./console.ts";
 import type { ConsolePage } from "./console-page.ts";
@@ -71,7 +72,7 @@ describe("hostile sandboxes", { timeout: 120_000 }, () => {
     await page.page.keyboard.type("clear\n");
     const link = (address: string, text: string) => `\\033]8;;${address}\\033\\\\${text}\\033]8;;\\033\\\\\\n`;
     await page.page.keyboard.type(
-      `printf '${link("javascript:window.hit=1", "harmless")}${link("http://localhost:9/opened", "website")}' && echo link''ed\n`,
+      `printf '${link("javascript:window.hit=1", "harmless")}${link("http://example.org:9/opened", "website")}' && echo link''ed\n`,
     );
     await page.terminalHas("\nlinked");
     const pages = async () => (await shared.context.pages()).length;
@@ -79,12 +80,30 @@ describe("hostile sandboxes", { timeout: 120_000 }, () => {
 
     await clickInTerminal("harmless");
     await clickInTerminal("website");
-    await page.find("sandbox-dialog >>> .detail", "http://localhost:9/opened");
+    await page.find("sandbox-dialog >>> .detail", "http://example.org:9/opened");
     // The question about the website is the only one: the other link asked nothing and did nothing.
     expect(await page.count("sandbox-dialog >>> dialog")).toBe(1);
     await page.answer("Cancel");
     expect(await pages()).toBe(before);
     expect(await hit()).toBe(false);
+  });
+
+  test("an address of the sandbox itself leads to its port, not to the person's machine", async () => {
+    const { apiKey, apiUrl, sandboxUrl } = shared.platform.info;
+    await using sandbox = await Sandbox.connect(await page.text("console-sandbox-bar >>> h2"), { apiKey, apiUrl, sandboxUrl });
+    for (const [port, printed] of [
+      [8000, "http://0.0.0.0:8000/a?b=1#c"],
+      [8001, "http://[::]:8001/a?b=1#c"],
+      [8002, "http://localhost:8002/a?b=1#c"],
+    ] as const) {
+      await page.page.keyboard.type(`clear; echo ${printed}\n`);
+      await page.terminalHas(`\n${printed}`);
+      await clickInTerminal(printed);
+      await page.find("sandbox-dialog >>> h2", `port ${port} of the sandbox`);
+      await page.find("sandbox-dialog >>> p", printed);
+      expect(await page.text("sandbox-dialog >>> .detail")).toBe(`${sandbox.getUrl(port).replace(/\/$/, "")}/a?b=1#c`);
+      await page.answer("Cancel");
+    }
   });
 
   test("nothing went wrong in the page", () => {

@@ -132,6 +132,7 @@ describe("a reload", { timeout: 120_000 }, () => {
     await page.commandEnd();
     expect(await page.run("pgrep -f 'seq 10000[0]' | wc -l")).toBe("exit 0");
     expect(await page.lastOutput()).toBe("0");
+    await page.click('[role=tab][aria-label="Notebook"]');
   });
 
   test("leaves out a sandbox that has ended, and what was kept of it", async () => {

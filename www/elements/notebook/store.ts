@@ -34,7 +34,10 @@ export function restore(key: string): { content: NotebookContent; contexts: Read
 export function keep(key: string, content: NotebookContent, contexts: Readonly<Record<string, string>>): boolean {
   const put = (outputs: (cell: Cell) => boolean) => {
     try {
-      sessionStorage.setItem(key, JSON.stringify({ notebook: toFile(content, outputs), contexts, notes: content.cells.map(noteOf) }));
+      sessionStorage.setItem(
+        key,
+        JSON.stringify({ notebook: toFile(content, outputs), contexts, notes: content.cells.map(noteOf) }),
+      );
       return true;
     } catch {
       return false;

@@ -352,7 +352,8 @@ export class SandboxCommand extends LitElement {
 
   private readonly keep = () => {
     const { storage } = this;
-    if (storage === undefined) return;
+    // A sandbox that is gone has nothing to go on with, and what was kept of it may be forgotten already.
+    if (storage === undefined || this.ended) return;
     const kept = this.runs.map(({ command, startedAt, endedAt, exitCode, note, error, handle, pid, output }) => ({
       command,
       began: Date.now() - (performance.now() - startedAt),

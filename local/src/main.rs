@@ -11,6 +11,7 @@ mod sandbox_server;
 mod serve;
 
 use clap::{Parser, Subcommand};
+use std::process::ExitCode;
 
 #[derive(Parser)]
 #[command(version, about)]
@@ -31,11 +32,19 @@ enum Role {
     Prepare(interpreter::prepare::Args),
 }
 
-fn main() -> anyhow::Result<()> {
-    match Cli::parse().role {
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().role {
         Role::Serve(args) => serve::run(args),
         Role::Envd(args) => envd::run(args),
         Role::Interpreter(args) => interpreter::run(args),
         Role::Prepare(args) => interpreter::prepare::run(args),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        // With its causes in one line: where in the program it came from helps nobody who only runs it.
+        Err(error) => {
+            eprintln!("Error: {error:#}");
+            ExitCode::FAILURE
+        }
     }
 }

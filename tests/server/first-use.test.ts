@@ -26,7 +26,8 @@ async function withPlatform(args: string[], run: (platform: Platform, create: ()
   }
 }
 
-test("two sandboxes that were there before start it at once, and it is made once", { timeout: 600_000 }, () =>
+// Each has a platform and a runtime folder of its own, and waits for pip most of the time.
+test.concurrent("two sandboxes that were there before start it at once, and it is made once", { timeout: 600_000 }, () =>
   withPlatform([], async (platform, create) => {
     const before = await Promise.all([create(), create()]);
     expect(platform.log()).not.toContain("agent-sandbox-server");
@@ -39,7 +40,7 @@ test("two sandboxes that were there before start it at once, and it is made once
   }),
 );
 
-test("one that cannot be made says why, and is tried again when it is wanted again", { timeout: 300_000 }, () =>
+test.concurrent("one that cannot be made says why, and is tried again when it is wanted again", { timeout: 300_000 }, () =>
   withPlatform(["--pip-index", "http://127.0.0.1:9/simple"], async (platform, create) => {
     const sandbox = await create();
     const attempts = () => platform.log().match(/Making the Python environment/g)?.length ?? 0;

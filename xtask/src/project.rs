@@ -86,12 +86,4 @@ impl Project {
         command.args(["run", "--silent", script, "--workspace", workspace]);
         command
     }
-
-    /// Whether the package.json of an npm workspace names a script.
-    pub fn has_npm_script(&self, workspace: &str, script: &str) -> Result<bool> {
-        let file = self.path(workspace).join("package.json");
-        let text = std::fs::read(&file).with_context(|| format!("reading {}", file.display()))?;
-        let manifest: serde_json::Value = serde_json::from_slice(&text).with_context(|| format!("reading {}", file.display()))?;
-        Ok(manifest["scripts"][script].is_string())
-    }
 }

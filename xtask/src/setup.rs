@@ -51,10 +51,22 @@ const SYSTEM_PARTS: &[SystemPart] = &[
 
 /// Brings the machine to what `needs` says.
 pub fn ensure(project: &Project, needs: Needs) -> Result<()> {
-    step("set-up", || {
+    machine(project, needs)?;
+    packages(project, needs)
+}
+
+/// The part of set-up that a compiler needs, and that asks for root if anything does.
+pub fn machine(project: &Project, needs: Needs) -> Result<()> {
+    step("set-up of the machine", || {
         check_node(project)?;
         system_packages(needs)?;
-        wasm_target(project)?;
+        wasm_target(project)
+    })
+}
+
+/// The part of set-up that loads what npm and pip install: it waits for a network more than it computes, and may go on beside a compiler.
+pub fn packages(project: &Project, needs: Needs) -> Result<()> {
+    step("set-up of packages", || {
         npm_packages(project)?;
         if needs >= Needs::Tests {
             python_environments(project)?;

@@ -1,10 +1,11 @@
-//! `cargo xtask test`: every check that a change must pass, in the order in which they fail fastest.
+//! `cargo xtask test`: every check that a change must pass, in the order in which they fail fastest. The first ones compile beside the set-up
+//! of packages; what runs tests waits until nothing else goes on.
 
 use crate::build;
 use crate::project::Project;
 use crate::run::{run as run_command, run_silent, say, seconds, step};
 use crate::setup::{self, Needs};
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use std::time::{Duration, Instant};
 
 /// Arguments of the task.
@@ -23,30 +24,39 @@ pub struct Args {
 /// A named part of the task.
 struct Check {
     name: &'static str,
+    /// Whether it goes on beside the set-up of packages: it compiles alone, and measures no time.
+    is_early: bool,
     run: fn(&Project, &Args) -> Result<()>,
 }
 
 const CHECKS: &[Check] = &[
-    Check { name: "fmt", run: |project, _| run_command(project.cargo().args(["fmt", "--all", "--check"])) },
+    Check { name: "fmt", is_early: true, run: |project, _| run_command(project.cargo().args(["fmt", "--all", "--check"])) },
     Check {
         name: "clippy",
+        is_early: true,
         run: |project, _| {
             run_silent(project.cargo().args(["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
         },
     },
     Check {
         name: "clippy-wasm",
+        is_early: true,
         run: |project, _| {
             let client = ["--package", "agent-sandbox-web", "--target", "wasm32-unknown-unknown"];
             run_silent(project.cargo().args(["clippy", "--quiet"]).args(client).args(["--", "-D", "warnings"]))
         },
     },
-    Check { name: "rust", run: |project, _| run_silent(project.cargo().args(["test", "--quiet", "--workspace"])) },
-    Check { name: "build", run: |project, _| build::for_tests(project) },
-    Check { name: "types", run: types },
-    Check { name: "biome", run: |project, _| run_command(project.npm_tool("biome").args(["ci", "--error-on-warnings"])) },
+    Check { name: "rust", is_early: false, run: |project, _| run_silent(project.cargo().args(["test", "--quiet", "--workspace"])) },
+    Check { name: "build", is_early: false, run: |project, _| build::for_tests(project) },
+    Check { name: "types", is_early: false, run: types },
+    Check {
+        name: "biome",
+        is_early: false,
+        run: |project, _| run_command(project.npm_tool("biome").args(["ci", "--error-on-warnings"])),
+    },
     Check {
         name: "vitest",
+        is_early: false,
         run: |project, args| {
             let mut vitest = project.npm_tool("vitest");
             vitest.args(["run", "--config", "tests/vitest.config.ts"]).args(&args.vitest);
@@ -82,17 +92,24 @@ pub fn run(project: &Project, args: &Args) -> Result<()> {
         bail!("no check is named like that; there are {}", names.join(", "));
     }
     let started = Instant::now();
-    setup::ensure(project, Needs::Tests)?;
-    let mut outcomes = Vec::new();
-    for check in checks {
-        let begun = Instant::now();
-        let error = step(check.name, || (check.run)(project, args)).err();
-        let failed = error.is_some();
-        outcomes.push(Outcome { name: check.name, error, took: begun.elapsed() });
-        if failed && !args.keep_going {
-            break;
+    setup::machine(project, Needs::Tests)?;
+    let outcomes = std::thread::scope(|scope| -> Result<Vec<Outcome>> {
+        let mut packages = Some(scope.spawn(|| setup::packages(project, Needs::Tests)));
+        let mut outcomes = Vec::new();
+        for check in checks {
+            if let Some(packages) = packages.take_if(|_| !check.is_early) {
+                packages.join().map_err(|_| anyhow!("the set-up of packages panicked"))??;
+            }
+            let begun = Instant::now();
+            let error = step(check.name, || (check.run)(project, args)).err();
+            let failed = error.is_some();
+            outcomes.push(Outcome { name: check.name, error, took: begun.elapsed() });
+            if failed && !args.keep_going {
+                break;
+            }
         }
-    }
+        Ok(outcomes)
+    })?;
     summarize(&outcomes, started.elapsed())
 }
 

@@ -7,7 +7,8 @@ use std::process::{Command, Output};
 fn attempt(arguments: &[&str]) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let mut command = command(Who::Me, folder.path());
-    command.args(["serve", "--json", "--data-dir"]).arg(folder.path().join("data")).args(arguments).output().unwrap()
+    command.args(["serve", "--json", "--data-dir"]).arg(folder.path().join("data")).args(arguments);
+    command.env("RUST_BACKTRACE", "1").output().unwrap()
 }
 
 #[tokio::test]
@@ -35,6 +36,8 @@ fn a_port_in_use_is_said() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && output.stdout.is_empty());
     assert!(said.contains("in use") && said.contains("--listen"), "{said}");
+    // In one line, also for whoever asks programs for backtraces.
+    assert_eq!(said.trim_end().lines().count(), 1, "{said}");
 }
 
 #[test]

@@ -7,13 +7,15 @@
 //! | console | `www/`, by its npm script `build` | `www/dist` |
 //! | platform | `local/` | `target/release/agent-sandbox-local` |
 //!
-//! The npm scripts find what the earlier parts made in `pkg/dist` and must leave it there.
+//! The npm scripts find what the earlier parts made in `pkg/dist` and must leave it there; they run when what they read has changed.
 
+mod files;
+mod npm;
 mod slim;
 mod wasm;
 
 use crate::project::Project;
-use crate::run::{run as run_command, run_quietly, run_silent, say, step};
+use crate::run::{run as run_command, run_silent, say, step};
 use crate::setup::{self, Needs};
 use anyhow::Result;
 use std::io::IsTerminal;
@@ -75,8 +77,8 @@ impl Part {
     fn product(self, project: &Project) -> PathBuf {
         match self {
             Self::Wasm => project.target().join("wasm32-unknown-unknown/wasm"),
-            Self::Package => project.path("pkg/dist/core.js"),
-            Self::Console => project.path("www/dist/index.html"),
+            Self::Package => project.path(npm::PACKAGE.product),
+            Self::Console => project.path(npm::CONSOLE.product),
             Self::Platform => project.platform_binary(),
         }
     }
@@ -102,8 +104,8 @@ fn parts(project: &Project, parts: &[Part]) -> Result<()> {
     for part in parts {
         match part {
             Part::Wasm => wasm::build(project)?,
-            Part::Package => npm_build(project, "package", "pkg")?,
-            Part::Console => npm_build(project, "console", "www")?,
+            Part::Package => npm::PACKAGE.build(project)?,
+            Part::Console => npm::CONSOLE.build(project)?,
             Part::Platform => step("build the platform (release)", || {
                 compile(project.cargo().args(["build", "--release", "--package", "agent-sandbox-local"]))
             })?,
@@ -115,14 +117,6 @@ fn parts(project: &Project, parts: &[Part]) -> Result<()> {
 /// Compiles for minutes: whoever watches sees how far it is; in a log that would be hundreds of lines.
 pub(super) fn compile(cargo: &mut Command) -> Result<()> {
     if std::io::stderr().is_terminal() { run_command(cargo) } else { run_silent(cargo.arg("--quiet")) }
-}
-
-fn npm_build(project: &Project, what: &str, workspace: &str) -> Result<()> {
-    if !project.has_npm_script(workspace, "build")? {
-        say(&format!("    {workspace}/package.json has no build script: nothing to do for the {what}"));
-        return Ok(());
-    }
-    step(&format!("build the {what}"), || run_quietly(&mut project.npm_script(workspace, "build")))
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 //!   JavaScript, in one small module. What the entries need of the latter, `src/js/face.js` exports;
 //! - `agent_sandbox_web.d.ts`.
 
+use super::files::files_below;
 use super::{compile, slim};
 use crate::project::Project;
 use crate::run::{is_fresh, run_quietly, say, step};
@@ -85,7 +86,7 @@ fn generate(project: &Project, compiled: &Path, out: &Path) -> Result<()> {
 /// Adds the files that snippets import: wasm-bindgen copies those alone that the crate names. A folder with one of them is taken whole.
 fn complete_snippets(project: &Project, snippets: &Path) -> Result<()> {
     let mut folders: Vec<PathBuf> =
-        files_below(snippets)?.into_iter().filter_map(|(_, relative)| relative.parent().map(Path::to_path_buf)).collect();
+        files_below(snippets, &[])?.into_iter().filter_map(|(_, relative)| relative.parent().map(Path::to_path_buf)).collect();
     folders.dedup();
     for folder in folders {
         for entry in std::fs::read_dir(project.path(&folder.to_string_lossy()))? {
@@ -119,28 +120,6 @@ fn settle_snippets(out: &Path) -> Result<()> {
     }
     std::fs::write(&glue_file, glue)?;
     Ok(())
-}
-
-/// Every file below a folder with its path inside it; none when the folder is missing.
-fn files_below(folder: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
-    let mut found = Vec::new();
-    let mut folders = vec![folder.to_path_buf()];
-    while let Some(current) = folders.pop() {
-        if !current.is_dir() {
-            continue;
-        }
-        for entry in std::fs::read_dir(&current)? {
-            let path = entry?.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                let relative = path.strip_prefix(folder)?.to_path_buf();
-                found.push((path, relative));
-            }
-        }
-    }
-    found.sort();
-    Ok(found)
 }
 
 /// The generated types name `Symbol.dispose`; without this line they fail for consumers that check libraries against `lib: es2022`.

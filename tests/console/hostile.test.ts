@@ -98,7 +98,9 @@ describe("hostile sandboxes", { timeout: 120_000 }, () => {
       await clickInTerminal(printed);
       await page.find("sandbox-dialog >>> h2", `port ${port} of the sandbox`);
       await page.find("sandbox-dialog >>> p", printed);
-      expect(await page.text("sandbox-dialog >>> .detail")).toBe(`http://${port}-${id}.localhost:${new URL(shared.url).port}/a?b=1#c`);
+      expect(await page.text("sandbox-dialog >>> .detail")).toBe(
+        `http://${port}-${id}.localhost:${new URL(shared.url).port}/a?b=1#c`,
+      );
       await page.answer("Cancel");
     }
   });

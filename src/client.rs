@@ -1,7 +1,7 @@
 //! Where to connect and as whom: the options of a connection, checked once and kept for all calls.
 
 use crate::error::{Fault, Result, Thrown, invalid};
-use crate::options::{CallOptions, Options, REQUEST_TIMEOUT, set_text};
+use crate::options::{CallOptions, Options, REQUEST_TIMEOUT, Reading, set_text};
 use crate::protocol::control::Clouds;
 use crate::protocol::failure::Class;
 use crate::protocol::interpreter::INTERPRETER_PORT;
@@ -147,52 +147,51 @@ impl Client {
         };
         // A profile of the caller's own has no environment: its variables are unknown.
         let is_own = profile.is_some();
-        let relay = options.text("relay")?;
+        let profile = &profile.unwrap_or_default();
+        let reading = Reading::default();
+        let relay = reading.text(options, "relay");
         // Nor has a client of a relay, which knows everything.
         let variable = |at: usize| if is_own || relay.is_some() { None } else { known.variables[at].and_then(environment) };
-        let profile = profile.unwrap_or_default();
-        let name = match profile.text("name")? {
-            Some(name) => name,
-            None if is_own => return Err(invalid(&["provider.name is missing: a profile needs a name, for messages."])),
-            None => known.name.to_owned(),
-        };
-        let is_debug = options.boolean("debug")?.unwrap_or_else(|| variable(DEBUG).is_some_and(|value| is_true(&value)));
-        if is_debug && known.cloud == Clouds::ALIBABA {
-            return Err(unsupported(&name, "debug"));
-        }
-        let own_domain = options.text("domain")?.or_else(|| variable(DOMAIN));
-        let profile_api = if own_domain.is_none() { profile.text("apiUrl")? } else { None };
-        let own_domain = match own_domain {
-            Some(domain) => Some(checked_domain(domain)?),
-            None => profile.text("domain")?.map(checked_domain).transpose()?,
-        };
-        let debug_api = is_debug.then(|| "http://localhost:3000".to_owned());
-        let fetch = match (options.function("fetch")?, options.text("proxy")?) {
-            (Some(_), Some(_)) => {
-                return Err(invalid(&["fetch and proxy exclude each other: a fetch of your own finds its own way."]));
+        let name = reading.text(profile, "name").unwrap_or_else(|| {
+            if is_own {
+                reading.refuse("provider.name is missing: a profile needs a name, for messages.");
             }
-            (None, Some(proxy)) => Some(proxy_fetch(&checked_proxy(proxy)?)?),
-            (fetch, None) => fetch,
-        };
+            known.name.to_owned()
+        });
+        let is_debug = reading.boolean(options, "debug").unwrap_or_else(|| variable(DEBUG).is_some_and(|value| is_true(&value)));
+        if is_debug && known.cloud == Clouds::ALIBABA {
+            reading.note(unsupported(&name, "debug"));
+        }
+        let own_domain = reading.text(options, "domain").or_else(|| variable(DOMAIN));
+        let profile_api = if own_domain.is_none() { reading.text(profile, "apiUrl") } else { None };
+        let own_domain = own_domain.or_else(|| reading.text(profile, "domain"));
+        let own_domain = own_domain.and_then(|domain| reading.keep(checked_domain(domain)));
+        let debug_api = is_debug.then(|| "http://localhost:3000".to_owned());
+        let mut fetch = reading.function(options, "fetch");
+        if let Some(proxy) = reading.text(options, "proxy") {
+            if fetch.is_some() {
+                reading.refuse("fetch and proxy exclude each other: a fetch of your own finds its own way.");
+            } else {
+                fetch = reading.keep(checked_proxy(proxy).and_then(|proxy| Ok(proxy_fetch(&proxy)?)));
+            }
+        }
         let own_fetch = fetch.is_some();
         let mut fetch = fetch.into();
-        let relay = match &relay {
-            Some(url) => {
-                for name in ["apiKey", "apiUrl"] {
-                    if !options.get(name)?.is_undefined() {
-                        return Err(invalid(&["relay and ", name, " exclude each other: the relay has the key."]));
-                    }
+        let relay = relay.as_ref().and_then(|url| {
+            for name in ["apiKey", "apiUrl"] {
+                if !reading.get(options, name).is_undefined() {
+                    reading.note(invalid(&["relay and ", name, " exclude each other: the relay has the key."]));
                 }
-                let relay = Relay::new(url, &fetch, &options.get("apiHeaders")?)
-                    .map_err(|_| invalid(&["relay must be a URL; a path does in pages alone."]))?;
-                fetch = relay.fetch();
-                Some(relay)
             }
-            None => None,
-        };
+            let relay = Relay::new(url, &fetch, &reading.get(options, "apiHeaders"))
+                .map_err(|_| invalid(&["relay must be a URL; a path does in pages alone."]));
+            let relay = reading.keep(relay)?;
+            fetch = relay.fetch();
+            Some(relay)
+        });
         let relay_url = relay.as_ref().map(Relay::url);
-        let own_api = relay_url.clone().or(options.text("apiUrl")?).or_else(|| variable(API_URL)).or(profile_api).or(debug_api);
-        let own_api = own_api.map(|url| checked_url("apiUrl", url)).transpose()?;
+        let own_api = relay_url.or(reading.text(options, "apiUrl")).or_else(|| variable(API_URL)).or(profile_api).or(debug_api);
+        let own_api = own_api.and_then(|url| reading.keep(checked_url("apiUrl", url)));
         // Another control plane has sandboxes of its own: those of the default domain, and whoever reads their tokens, are somebody else's.
         let domain = match (own_domain, &own_api) {
             (Some(domain), _) => domain,
@@ -205,69 +204,84 @@ impl Client {
         let api_url = own_api.unwrap_or_else(|| if domain.is_empty() { String::new() } else { ["https://api.", &domain].concat() });
         // A platform elsewhere that speaks E2B's protocol has keys of its own form.
         let is_e2b = !is_own && known.cloud == Clouds::E2B;
-        let checks_key = match options.boolean("validateApiKey")? {
+        let checks_key = match reading.boolean(options, "validateApiKey") {
             Some(checks) => checks && is_e2b,
             None => is_e2b && api_url.ends_with(".e2b.app") && variable(VALIDATE).is_none_or(|value| is_true(&value)),
         };
         let debug_sandbox = is_debug.then(|| "http://localhost:{port}".to_owned());
-        let sandbox_url = options.text("sandboxUrl")?.or_else(|| variable(SANDBOX_URL)).or(debug_sandbox);
-        let sandbox_url = sandbox_url.map(|url| checked_url("sandboxUrl", url)).transpose()?;
-        if sandbox_url.as_deref().is_some_and(|template| url(template, "", 0).contains(['{', '}'])) {
-            return Err(invalid(&["sandboxUrl may hold the placeholders {sandboxId} and {port}, and no others."]));
+        let sandbox_url = reading.text(options, "sandboxUrl").or_else(|| variable(SANDBOX_URL)).or(debug_sandbox);
+        let sandbox_url = sandbox_url.and_then(|url| reading.keep(checked_url("sandboxUrl", url)));
+        if sandbox_url.as_deref().is_some_and(|template| url(template, "", 0).bytes().any(|byte| matches!(byte, b'{' | b'}'))) {
+            reading.refuse("sandboxUrl may hold the placeholders {sandboxId} and {port}, and no others.");
         }
-        let key = options.get("apiKey")?;
+        let key = reading.get(options, "apiKey");
         let key_undefined = key.is_undefined() && Reflect::has(options.value(), &JsValue::from_str("apiKey")).unwrap_or(false);
         let key = match (key.as_string(), key.dyn_ref::<Function>()) {
             (Some(text), _) => Key::Text(text.trim().to_owned()),
             (None, Some(function)) => Key::Function(function.clone()),
-            (None, None) if key.is_undefined() => variable(API_KEY).map_or(Key::None, Key::Text),
-            (None, None) => return Err(invalid(&["apiKey must be a string, or a function that gives one."])),
+            (None, None) => {
+                if !key.is_undefined() {
+                    reading.refuse("apiKey must be a string, or a function that gives one.");
+                }
+                variable(API_KEY).map_or(Key::None, Key::Text)
+            }
         };
-        let bearer = match profile.string("keyHeader")?.as_deref() {
+        let bearer = match reading.string(profile, "keyHeader").as_deref() {
             None => known.cloud == Clouds::ALIBABA,
             Some("x-api-key") => false,
-            Some("bearer") => true,
-            Some(_) => return Err(invalid(&["keyHeader must be \"x-api-key\" or \"bearer\"."])),
+            other => {
+                if other != Some("bearer") {
+                    reading.refuse("keyHeader must be \"x-api-key\" or \"bearer\".");
+                }
+                true
+            }
         };
-        let codec = match profile.string("codec")?.as_deref() {
+        let codec = match reading.string(profile, "codec").as_deref() {
             None if known.cloud == Clouds::ALIBABA => Codec::Json,
             None | Some("proto") => Codec::Proto,
-            Some("json") => Codec::Json,
-            Some(_) => return Err(invalid(&["codec must be \"proto\" or \"json\"."])),
+            other => {
+                if other != Some("json") {
+                    reading.refuse("codec must be \"proto\" or \"json\".");
+                }
+                Codec::Json
+            }
         };
-        let prefix = profile.text("routingPrefix")?.unwrap_or_else(|| known.prefix.to_owned());
-        let api_headers = options.record("apiHeaders")?.unwrap_or_default();
+        let prefix = reading.text(profile, "routingPrefix").unwrap_or_else(|| known.prefix.to_owned());
+        let api_headers = reading.record(options, "apiHeaders");
         if !api_headers.iter().all(|(name, value)| is_header(name, value)) {
-            return Err(invalid(&["apiHeaders holds a name or a value that no header can carry."]));
+            reading.refuse("apiHeaders holds a name or a value that no header can carry.");
         }
         let seconds = variable(TIMEOUT).map(|text| JsValue::from_str(&text).unchecked_into_f64()).filter(|seconds| *seconds > 0.0);
-        Ok(Self {
+        let client = Self {
             provider,
             cloud: known.cloud,
             name,
-            placeholder: profile.text("placeholderPrefix")?.unwrap_or_else(|| known.placeholder.to_owned()),
+            placeholder: reading.text(profile, "placeholderPrefix").unwrap_or_else(|| known.placeholder.to_owned()),
             domain,
             api_url,
             sandbox_url,
-            traffic_header: profile.text("trafficTokenHeader")?.unwrap_or_else(|| [&prefix, "-Traffic-Access-Token"].concat()),
+            traffic_header: reading
+                .text(profile, "trafficTokenHeader")
+                .unwrap_or_else(|| [&prefix, "-Traffic-Access-Token"].concat()),
             routing_prefix: prefix,
             codec: Cell::new(codec),
-            signed_urls: profile.boolean("signedUrls")?.unwrap_or(known.cloud != Clouds::ALIBABA),
-            logger: options.object("logger")?.into(),
-            web_socket: options.function("webSocket")?,
-            request_timeout: options.millis("requestTimeoutMs")?.or(seconds.map(|seconds| seconds * 1000.0)),
+            signed_urls: reading.boolean(profile, "signedUrls").unwrap_or(known.cloud != Clouds::ALIBABA),
+            logger: reading.object(options, "logger").into(),
+            web_socket: reading.function(options, "webSocket"),
+            request_timeout: reading.millis(options, "requestTimeoutMs").or(seconds.map(|seconds| seconds * 1000.0)),
             bearer,
             key_undefined,
             key,
             key_variable: if is_own { "" } else { known.variables[API_KEY].unwrap_or_default() },
             checks_key,
             attached: false,
-            check: options.boolean("check")?.unwrap_or(false),
+            check: reading.boolean(options, "check").unwrap_or(false),
             api_headers,
             fetch,
             own_fetch,
             relay,
-        })
+        };
+        reading.end(client)
     }
 
     /// Refuses what needs a sandbox's own address when only another control plane's is known.

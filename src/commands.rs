@@ -195,7 +195,7 @@ pub fn envs(options: &Options) -> Result<Vec<(String, String)>> {
     for (name, value) in &envs {
         no_nul("envs", name)?;
         no_nul("envs", value)?;
-        if name.is_empty() || name.contains('=') {
+        if name.is_empty() || name.bytes().any(|byte| byte == b'=') {
             return Err(invalid(&["envs has a name that is empty or holds an equals sign."]));
         }
     }

@@ -39,7 +39,7 @@ pub fn size(options: &Options) -> Result<(u32, u32)> {
 pub async fn start(target: &Rc<Target>, options: &Options, call: &CallOptions) -> Result<Rc<Process>> {
     let size = Some(size(options)?);
     let cmd = options.text("shell")?.unwrap_or_else(|| "/bin/bash".to_owned());
-    let takes_flags = matches!(cmd.rsplit('/').next(), Some("bash" | "sh" | "zsh"));
+    let takes_flags = matches!(cmd.as_bytes().rsplit(|byte| *byte == b'/').next(), Some(b"bash" | b"sh" | b"zsh"));
     let args = if takes_flags { vec!["-i".to_owned(), "-l".to_owned()] } else { Vec::new() };
     let mut envs = envs(options)?;
     for (name, value) in TERMINAL_ENVS {

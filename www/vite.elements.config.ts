@@ -12,6 +12,8 @@ const theme: Plugin = {
   name: "theme",
   generateBundle() {
     this.emitFile({ type: "asset", fileName: "theme.css", source: readFileSync(here("elements/theme.css")) });
+    // TypeScript asks for types also where an import is for its effect alone.
+    this.emitFile({ type: "asset", fileName: "theme.css.d.ts", source: "export {};\n" });
   },
 };
 

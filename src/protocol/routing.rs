@@ -46,7 +46,7 @@ pub fn shard(url: &str, shard: u32) -> String {
 
 /// Whether the platform's hosts have shards: the local platform's do, and only on `localhost` does every name resolve.
 pub fn has_shards(template: &str) -> bool {
-    form(template) == Form::Host && host(template).split(':').next().is_some_and(|name| name.ends_with(".localhost"))
+    form(template) == Form::Host && split_at(host(template), ":").map_or(host(template), |(name, _)| name).ends_with(".localhost")
 }
 
 /// A value in a path segment or a query: everything but the unreserved characters is percent-encoded.
@@ -106,7 +106,7 @@ pub fn split_at<'a>(text: &'a str, part: &str) -> Option<(&'a str, &'a str)> {
 }
 
 /// The text with every `part` replaced.
-fn replace(text: &str, part: &str, by: &str) -> String {
+pub fn replace(text: &str, part: &str, by: &str) -> String {
     let (mut out, mut rest) = (String::new(), text);
     while let Some((before, behind)) = split_at(rest, part) {
         out.push_str(before);

@@ -5,6 +5,7 @@
 //! there, [`SseReader::finish`] gives an event that the end of the stream cut off before its blank line: servers that close the connection
 //! behind their last line mean it.
 
+use super::routing::split_at;
 use super::utf8::lossy;
 
 /// The largest event that is held, in bytes. A stream that never ends a line must not fill the memory.
@@ -110,7 +111,7 @@ impl SseReader {
             let data = self.data.take()?;
             return Some(SseEvent { name: if name.is_empty() { "message".to_owned() } else { name }, data });
         }
-        let (field, value) = line.split_once(':').unwrap_or((line, ""));
+        let (field, value) = split_at(line, ":").unwrap_or((line, ""));
         let value = value.strip_prefix(' ').unwrap_or(value);
         match field {
             "event" => value.clone_into(&mut self.name),

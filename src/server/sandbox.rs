@@ -8,7 +8,7 @@ use crate::process::{Output, Piece, Process, kill_later};
 use crate::protocol::events::Channel;
 use crate::protocol::failure::{Class, short_message};
 use crate::protocol::requests::Start;
-use crate::protocol::routing::decimal;
+use crate::protocol::routing::{decimal, replace};
 use crate::sandbox::Sandbox;
 use crate::target::{Target, promise};
 use crate::transport::connect::Opening;
@@ -195,7 +195,7 @@ fn command(options: &Options) -> Result<Start> {
 
 /// A text as one word of a shell's line.
 fn quoted(text: &str) -> String {
-    ["'", &text.replace('\'', "'\\''"), "'"].concat()
+    ["'", &replace(text, "'", "'\\''"), "'"].concat()
 }
 
 /// Waits until the server answers.

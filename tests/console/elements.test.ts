@@ -72,6 +72,27 @@ test("the package names what its elements need, as optional peers", () => {
   }
 });
 
+test("the guide names the packages of each element", () => {
+  const guide = readFileSync(join(root, "docs/guide/elements.md"), "utf8");
+  for (const name of ["terminal", "metrics", "files", "notebook"]) {
+    const packages = new Set<string>();
+    gather(join(root, `pkg/dist/elements/sandbox-${name}.js`), new Set(), packages);
+    const row = guide.split("\n").findLast((line) => line.startsWith(`| \`<sandbox-${name}>\``)) ?? "";
+    const named = [...(row.split("|")[2] ?? "").matchAll(/`([^`]+)`/g)].map(([, one]) => one);
+    expect(named.sort(), name).toEqual([...packages].sort());
+  }
+});
+
+/** The packages that a module and what it imports, now or later, ask for. */
+function gather(file: string, seen: Set<string>, packages: Set<string>): void {
+  if (seen.has(file)) return;
+  seen.add(file);
+  for (const [, id = ""] of readFileSync(file, "utf8").matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*)["']([^"'\s]+)["']/g)) {
+    if (id.startsWith(".")) gather(join(dirname(file), id), seen, packages);
+    else if (id !== "agent-sandbox-web") packages.add(id.split("/", id.startsWith("@") ? 2 : 1).join("/"));
+  }
+}
+
 test("each element works alone on another app's page, and loads its engine only when it is used", {
   timeout: 300_000,
 }, async () => {
@@ -91,7 +112,7 @@ test("each element works alone on another app's page, and loads its engine only 
     lib: ["lib.es2022.d.ts", "lib.esnext.disposable.d.ts", "lib.dom.d.ts", "lib.dom.iterable.d.ts", "lib.dom.asynciterable.d.ts"],
     types: [],
     skipLibCheck: true,
-    noUncheckedSideEffectImports: false,
+    noUncheckedSideEffectImports: true,
   };
   const program = ts.createProgram([join(folder, "app.ts")], options);
   const complaints = ts.getPreEmitDiagnostics(program).map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
@@ -144,6 +165,8 @@ test("each element works alone on another app's page, and loads its engine only 
     await page.find("sandbox-processes >>> tbody td");
     // Usage and log are the control plane's, for which a handed over sandbox has no key: that is said, and the rest works.
     await page.find("sandbox-metrics >>> sandbox-error >>> .code", "E1001");
+    await page.find("sandbox-metrics >>> sandbox-error >>> .title", "Reading usage and log");
+    expect(await page.count("sandbox-metrics >>> sandbox-error")).toBe(1);
     await screenshot(page.page, "elements-metrics");
 
     await present("notebook");

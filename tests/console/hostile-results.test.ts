@@ -60,6 +60,24 @@ describe("hostile results", { timeout: 180_000 }, () => {
     expect(await hit()).toBe(false);
   });
 
+  test("names and values of tables and charts are text", async () => {
+    const evil = "<img src=x onerror=window.hit=1>";
+    await notebook.run(1, `import pandas as pd\npd.DataFrame({${JSON.stringify(evil)}: ["<script>window.hit=1</script>"]})`);
+    await page.find(`${cell(1)} >>> sandbox-table >>> th`, evil);
+    await page.find(`${cell(1)} >>> sandbox-table >>> td`, "<script>");
+    await notebook.run(
+      1,
+      `import matplotlib.pyplot as plt\nfor label in ["a", ${JSON.stringify(evil)}]: plt.plot([1, 2], label=label)\nplt.title(${JSON.stringify(evil)}); plt.xlabel(${JSON.stringify(evil)}); plt.legend(); plt.show()`,
+    );
+    await page.click(`${cell(1)} >>> sandbox-result >>> button`, "Explore the chart");
+    await page.find(`${cell(1)} >>> sandbox-chart >>> figcaption`, evil);
+    await page.find(`${cell(1)} >>> sandbox-chart >>> .series`, evil);
+    await display({ "application/json": { [evil]: evil } });
+    await page.find(`${cell(1)} >>> sandbox-json >>> .key`, evil);
+    await page.find(`${cell(1)} >>> sandbox-json >>> .text`, evil);
+    expect(await hit()).toBe(false);
+  });
+
   test("a formula has no links, and one that cannot be drawn is shown as it is written", async () => {
     await display({ "text/latex": "$\\href{javascript:window.hit=1}{click} \\htmlId{x}{y}$" });
     await page.find(`${cell(1)} >>> .formula`);
@@ -145,6 +163,36 @@ describe("hostile results", { timeout: 180_000 }, () => {
     await page.find(`${cell(1)} >>> sandbox-output >>> .dropped`, "earlier lines are not kept");
     await display({ "text/plain": "y".repeat(400_000) });
     await page.find(`${cell(1)} >>> sandbox-result >>> button`, "Show all 400,000 characters");
+  });
+
+  test("a notebook from a stranger runs nothing before it is run, and nothing of it in the page", async () => {
+    const evil = "<img src=x onerror=window.hit=1><script>window.hit=1</script>";
+    const output = { output_type: "display_data", metadata: {}, data: { "text/html": evil, "text/plain": evil } };
+    const file = {
+      nbformat: 4,
+      nbformat_minor: 5,
+      metadata: { kernelspec: { name: evil, display_name: evil }, language_info: { name: evil } },
+      cells: [
+        { id: "a", cell_type: "markdown", metadata: {}, source: `${evil}\n\n[x](javascript:window.hit=1)` },
+        { id: "b", cell_type: "code", metadata: {}, execution_count: 1, source: "open('ran', 'w')", outputs: [output] },
+        { id: evil, cell_type: "code", metadata: {}, execution_count: null, source: "1", outputs: [] },
+      ],
+    };
+    const notebookElement = await page.find("sandbox-notebook");
+    await notebookElement.evaluate((element, text) => {
+      const input = element.shadowRoot?.querySelector<HTMLInputElement>("input[type=file]");
+      const data = new DataTransfer();
+      data.items.add(new File([text], "evil.ipynb"));
+      if (!input) return;
+      input.files = data.files;
+      input.dispatchEvent(new Event("change", { bubbles: true }));
+    }, JSON.stringify(file));
+    await page.answer("Replace");
+    await page.find(`${cell(1)} >>> .markdown`, evil);
+    await page.find(`${cell(2)} >>> sandbox-result-frame >>> iframe`);
+    await page.find(cell(3));
+    expect(await page.count(`${cell(1)} >>> .markdown a`)).toBe(0);
+    expect(await hit()).toBe(false);
   });
 
   test("nothing went wrong in the page but what its policy and the frame's stopped", () => {

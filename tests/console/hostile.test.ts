@@ -1,4 +1,5 @@
 // Whatever a sandbox says is text: names, output and links run nothing in the console's origin.
+import { Sandbox } from "agent-sandbox-web";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Console, openConsole } from "./console.ts";
 import type { ConsolePage } from "./console-page.ts";
@@ -42,6 +43,42 @@ describe("hostile sandboxes", { timeout: 120_000 }, () => {
     expect(await hit()).toBe(false);
   });
 
+  test("a name that a shell would run is only a name: in the tree, the editor, the search and an archive", async () => {
+    const name = "$(touch ran1)`touch ran2`;touch ran3;";
+    await page.run(`mkdir -p 'packed/${name}' && echo quartzite > 'packed/${name}/${name}.txt'`);
+    await (await page.find("sandbox-tree >>> .row", "packed")).click({ button: "right" });
+    await page.click("sandbox-tree >>> [role=menuitem]", "Download");
+    await page.click('sandbox-files >>> button[aria-label="Find in files"]');
+    await page.find("sandbox-search >>> input:focus");
+    await page.page.keyboard.type("quartzite\n");
+    await page.click("sandbox-search >>> .place", "quartzite");
+    await page.editorHas("quartzite\n");
+    await page.find("sandbox-editor >>> .cm-focused");
+    await page.page.keyboard.type("written ");
+    await page.click('sandbox-editor >>> button[aria-label="Save"]');
+    await page.find("sandbox-editor >>> .status", "Saved");
+    await page.click('sandbox-files >>> button[aria-label="Find in files"]');
+    await page.gone("sandbox-transfers");
+    await page.run(`cat 'packed/${name}/${name}.txt'; find / -name 'ran[123]' 2>/dev/null | wc -l`);
+    expect(await page.lastOutput()).toBe("written quartzite\n0");
+  });
+
+  test("names of processes, labels and entries of the log are text", async () => {
+    const { apiUrl, sandboxUrl, apiKey } = shared.platform.info;
+    const other = await Sandbox.create({ apiUrl, sandboxUrl, apiKey, metadata: { [MARKUP]: "<script>window.hit=1</script>" } });
+    await page.find("console-sandboxes >>> .chip", `${MARKUP}: <script>`);
+    await page.start(`exec -a '${MARKUP}' sleep 600`);
+    await page.click("[role=tab]", "Metrics");
+    await page.find("sandbox-processes >>> td", MARKUP);
+    await page.find("sandbox-logs >>> .message", MARKUP);
+    await page.click(`sandbox-processes >>> button[aria-label*="onerror"]`);
+    await page.find("sandbox-dialog >>> .detail", MARKUP);
+    await page.answer("End");
+    await page.gone("sandbox-processes >>> td", MARKUP);
+    await other.kill();
+    expect(await hit()).toBe(false);
+  });
+
   test("command output with markup and escape sequences is text", async () => {
     await page.run(
       `printf '%s\\n' '${MARKUP}' '<script>window.hit=1</script>'; printf '\\033]0;title\\007\\033]52;c;aGk=\\007\\033[31mred\\033[0m \\033[2Jend\\n'`,
@@ -65,6 +102,29 @@ describe("hostile sandboxes", { timeout: 120_000 }, () => {
     await page.terminalHas(`\n${MARKUP}`);
     expect(await page.page.evaluate(() => navigator.clipboard.readText())).toBe("mine");
     expect(await hit()).toBe(false);
+  });
+
+  test("what a terminal is asked for types nothing: neither its title nor its colours, its answers come as reports only", async () => {
+    // A title that is a command, then the requests for title, icon, colours, clipboard, settings and a checksum of the screen.
+    const asked = [
+      "\\033]2;touch injected\\r\\007",
+      "\\033[21t",
+      "\\033[20t",
+      "\\033]52;c;?\\007",
+      "\\033P$qm\\033\\\\",
+      "\\033[1;1;1;1;5;5*y",
+    ];
+    await page.page.keyboard.type(`printf '${asked.join("")}' && sleep 1 && echo as''ked\n`);
+    // The reports stand where the shell was not reading yet.
+    await page.terminalHas("asked");
+    // What the shell makes of a report is its own affair: it is interrupted.
+    await page.page.keyboard.down("Control");
+    await page.page.keyboard.press("c");
+    await page.page.keyboard.up("Control");
+    await page.page.keyboard.type("ls -A | grep -c inject''ed; echo look''ed\n");
+    await page.terminalHas("\nlooked");
+    expect(await page.terminalText()).toContain("\n0\nlooked");
+    expect(await page.page.title()).toBe("Sandbox console");
   });
 
   test("links in a terminal open after a question, and only as http or https", async () => {

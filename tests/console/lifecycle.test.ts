@@ -35,6 +35,8 @@ describe("the life of a sandbox", { timeout: 120_000 }, () => {
     await page.click("console-new-sandbox >>> button", "Add a variable");
     await page.fill('console-new-sandbox >>> [aria-label="Name of variable 1"]', "GREETING");
     await page.fill('console-new-sandbox >>> [aria-label="Value of variable 1"]', "hello  $HOME");
+    // An empty row is none.
+    await page.click("console-new-sandbox >>> button", "Add a variable");
     await page.click("console-new-sandbox >>> [name=internet]");
     await page.click("console-new-sandbox >>> [name=public]");
     await (await page.find("console-new-sandbox >>> #end")).select("pause");
@@ -64,10 +66,11 @@ describe("the life of a sandbox", { timeout: 120_000 }, () => {
     await page.gone("console-new-sandbox >>> dialog");
   });
 
-  test("pausing says so, ends nothing that is shown, and Resume goes on", async () => {
+  test("pausing says so, ends nothing that is shown, and Resume goes on with the time that was left", async () => {
+    await Sandbox.setTimeout(id, 40 * 60_000, connection);
     await page.click("console-sandbox-bar >>> button", "Pause");
     await state("paused");
-    await page.find(".paused", "This sandbox is paused");
+    await page.find(".paused", "Once resumed it lives for 39 m");
     await page.find("console-sandboxes >>> .second", "paused");
     expect((await Sandbox.getInfo(id, connection)).status).toBe("paused");
     expect(await page.lastOutput()).toBe("hello  $HOME");
@@ -75,6 +78,8 @@ describe("the life of a sandbox", { timeout: 120_000 }, () => {
     await page.click(".paused >>> button", "Resume");
     await state("running");
     await page.gone(".paused");
+    const left = async () => ((await Sandbox.getInfo(id, connection)).endAt?.getTime() ?? 0) - Date.now();
+    expect(await left()).toBeGreaterThan(30 * 60_000);
     // The files are watched again, before anything is done with them here.
     const elsewhere = await Sandbox.connect(id, { ...connection, timeoutMs: 600_000 });
     await elsewhere.files.write("since.txt", "");
@@ -104,19 +109,25 @@ describe("the life of a sandbox", { timeout: 120_000 }, () => {
   });
 
   test("a fork is opened beside it, with its files", async () => {
+    const { endAt = new Date(0) } = await Sandbox.getInfo(id, connection);
     await choose("Fork");
+    await page.find("sandbox-dialog >>> p", "what runs in it is not copied");
     await page.fill("sandbox-dialog >>> input", "0");
     await page.find("sandbox-dialog >>> .problem", "from 1 to");
     await page.answer("Fork", "1");
     await page.find(".notice", "The copy is open");
     const copy = await page.text("console-sandbox-bar >>> h2");
     expect(copy).not.toBe(id);
+    await page.find("console-sandboxes >>> .item[aria-current=true] .chip", `fork of ${id}`);
+    const copied = await Sandbox.getInfo(copy, connection);
+    expect(Math.abs((copied.endAt?.getTime() ?? 0) - endAt.getTime())).toBeLessThan(3 * 60_000);
     await page.run("cat kept.txt");
     expect(await page.lastOutput()).toBe("hello  $HOME");
     expect(await page.count("console-sandboxes >>> .item")).toBe(2);
     await choose("Kill");
     await page.answer("Kill");
-    await page.find("sandbox-error >>> .title", "This sandbox has ended");
+    await page.find("sandbox-error[calm] >>> p", "You killed it");
+    expect(await page.count("sandbox-error:not([calm])")).toBe(0);
     await state("gone");
     await page.click("button", "Close");
   });
@@ -128,6 +139,7 @@ describe("the life of a sandbox", { timeout: 120_000 }, () => {
     await page.find(".notice", "is kept");
     await page.click('console-sandboxes >>> button[aria-label="Snapshots"]');
     await page.find("console-snapshots >>> li", "before-lunch");
+    await page.find("console-snapshots >>> li", "filesystem only");
     await screenshot(page.page, "console-snapshots");
     await page.click("console-snapshots >>> li button", "Start");
     await page.click("console-new-sandbox >>> button", "Start");

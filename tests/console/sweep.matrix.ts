@@ -5,7 +5,7 @@ import { accessibilityFindings } from "../support/axe.ts";
 import { screenshot } from "../support/browser.ts";
 import { FIRST_USE_MS, prepareRuntime, runtimeDir } from "../support/runtime.ts";
 import { type Console, openConsole } from "./console.ts";
-import { type ConsolePage, TERMINAL_SCREEN } from "./console-page.ts";
+import { ConsolePage, TERMINAL_SCREEN } from "./console-page.ts";
 import { cell, NotebookPage } from "./notebook-page.ts";
 
 const WIDTHS = [
@@ -73,6 +73,43 @@ const dismiss = async (gone: string) => {
 };
 
 describe("looked at in every width and colour", { timeout: 300_000 }, () => {
+  test("the way in: by a key, to another address, and after a key that was refused", async () => {
+    const inside = page;
+    page = await ConsolePage.open(await shared.browser.createBrowserContext(), shared.url);
+    await page.find("console-connect >>> #key:focus");
+    await look("connect");
+    await page.page.keyboard.type("wrong\n");
+    await page.find("console-connect >>> sandbox-error >>> .title", "The key was refused");
+    await look("connect-refused");
+    await (await page.find("console-connect >>> #provider")).select("custom");
+    await page.find("console-connect >>> #api");
+    await look("connect-elsewhere");
+    await page.page.close();
+    page = inside;
+    await page.page.bringToFront();
+  });
+
+  test("a sandbox with all that can be chosen", async () => {
+    await page.click("console-sandboxes >>> button", "New sandbox");
+    await page.click("console-new-sandbox >>> button", "Add a label");
+    await page.click("console-new-sandbox >>> button", "Add a variable");
+    await page.click("console-new-sandbox >>> summary");
+    await look("new");
+    expect(await (await page.find("console-new-sandbox >>> dialog")).evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
+    await dismiss("console-new-sandbox >>> dialog");
+  });
+
+  test("Markdown beside its source", async () => {
+    await page.run(
+      "printf '# Title\\n\\n- *one* [two](https://example.org)\\n\\n| a | b |\\n|---|---|\\n| `c` | d |\\n' > text.md",
+    );
+    await page.click("sandbox-tree >>> .row", "text.md");
+    await page.click('sandbox-editor >>> button[aria-label="Preview"]');
+    await page.find("sandbox-editor >>> .rendered >>> h3", "Title");
+    await look("markdown");
+    await page.click('sandbox-editor >>> button[aria-label="Preview"]');
+  });
+
   test("a search in the files", async () => {
     await page.click('sandbox-files >>> button[aria-label="Find in files"]');
     await page.fill("sandbox-search >>> input[type=search]", "quartzite");

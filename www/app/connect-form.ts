@@ -153,8 +153,9 @@ export class ConsoleConnect extends LitElement {
   private renderKey() {
     return html`<label for="key">API key</label>
       <input id="key" class="field mono" name="key" type="password" autocomplete="off" spellcheck="false" required aria-describedby="hint" />
-      <label class="check"><input type="checkbox" name="keep" />Keep it in this tab's session storage, for reloads</label>
-      <p id="hint" class="hint">Unless kept, it stays in this page's memory. Closing the tab forgets it.</p>`;
+      <label class="check"><input type="checkbox" name="keep" />Remember it for this tab</label>
+      <p id="hint" class="hint">Remembered, it is in the tab's session storage, and a reload does not ask again; else it is in this page's memory
+        alone. Closing the tab forgets it, and other tabs ask for it.</p>`;
   }
 
   private renderAddress() {

@@ -254,9 +254,10 @@ export class ConsoleNewSandbox extends LitElement {
       part: keyof Pair,
       at: number,
     ) => html`<input class="field" aria-label=${`${part === "key" ? "Name" : "Value"} of ${what} ${at + 1}`}
-      placeholder=${part === "key" ? "name" : "value"} spellcheck="false" ?required=${part === "key"} .value=${pair[part]}
+      placeholder=${part === "key" ? "name" : "value"} spellcheck="false" ?required=${part === "key" && pair.value !== ""} .value=${pair[part]}
       @input=${(event: Event) => {
         pair[part] = (event.target as HTMLInputElement).value;
+        this.requestUpdate();
       }} />`;
     return html`<fieldset>
       <legend>${title}</legend>
@@ -294,8 +295,8 @@ export class ConsoleNewSandbox extends LitElement {
         ...this.connection,
         template: this.template === OTHER ? text("other") : this.template,
         timeoutMs: Number(text("timeout")) * Number(text("unit")) * MINUTE_MS,
-        metadata: object(this.labels),
-        ...(this.envs.length > 0 ? { envs: object(this.envs) } : {}),
+        metadata: object(filled(this.labels)),
+        ...(filled(this.envs).length > 0 ? { envs: object(filled(this.envs)) } : {}),
         allowInternetAccess: data.has("internet"),
         ...network(lines(text("allow")), lines(text("deny")), data.has("public")),
         ...(text("end") === "pause" ? { lifecycle: { onTimeout: "pause" } } : {}),
@@ -344,6 +345,11 @@ export class ConsoleNewSandbox extends LitElement {
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
   }
+}
+
+/** Those with a name: an empty row is none. */
+function filled(pairs: readonly Pair[]): readonly Pair[] {
+  return pairs.filter(({ key }) => key.trim() !== "");
 }
 
 function object(pairs: readonly Pair[]): Record<string, string> {

@@ -2,13 +2,13 @@
 
 import { type ConnectionOptions, Sandbox, SandboxError, type SandboxInfo } from "agent-sandbox-web";
 import { isGone } from "../elements/describe-error.js";
-import type { Known } from "./status.js";
+import { keepSource } from "./forks.js";
+import { dropRemainder, keepRemainder, LEAST_LIFE_MS, lifeAfterResume } from "./remainders.js";
+import { type Known, timeLeft } from "./status.js";
 
 // `connect` makes a sandbox live at least this long and never shortens its life. Looking at a sandbox must not extend it, so the page
 // asks for next to nothing.
 const LOOKING_MS = 1000;
-/** A paused sandbox has no life left to keep: whoever resumes it wants to use it. */
-export const RESUMED_MS = 5 * 60_000;
 /** The longest life from now that platforms take, in ms. */
 const LONGEST_MS = 24 * 3_600_000;
 
@@ -20,6 +20,8 @@ export interface Opened extends Known {
   error?: unknown;
   paused?: boolean;
   ended?: boolean;
+  /** Whether it has ended because the person wanted it to. */
+  killed?: boolean;
   doing?: NonNullable<Known["doing"]>;
 }
 
@@ -115,9 +117,11 @@ export class OpenSandboxes {
   async resume(opened: Opened): Promise<void> {
     this.change(opened, { error: undefined, doing: "resuming" });
     try {
+      const timeoutMs = Math.min(lifeAfterResume(opened.id, await Sandbox.getInfo(opened.id, this.connection)), LONGEST_MS);
       const sandbox = opened.sandbox
-        ? await opened.sandbox.resume({ timeoutMs: RESUMED_MS })
-        : await Sandbox.connect(opened.id, { ...this.connection, timeoutMs: RESUMED_MS });
+        ? await opened.sandbox.resume({ timeoutMs })
+        : await Sandbox.connect(opened.id, { ...this.connection, timeoutMs });
+      dropRemainder(opened.id);
       this.change(opened, { sandbox, paused: false });
     } catch (error) {
       if (!isGone(error)) throw error;
@@ -131,6 +135,7 @@ export class OpenSandboxes {
   async pause(opened: Opened): Promise<void> {
     this.change(opened, { doing: "pausing" });
     try {
+      keepRemainder(await Sandbox.getInfo(opened.id, this.connection));
       await Sandbox.pause(opened.id, this.connection);
       this.change(opened, { paused: true });
     } finally {
@@ -138,10 +143,14 @@ export class OpenSandboxes {
     }
   }
 
-  /** Makes copies and shows the first. Those that could not be made are thrown as one error. */
+  /** Makes copies that live as long as their source still does, and shows the first. Those that could not be made are thrown as one error. */
   async fork(id: string, count: number): Promise<void> {
-    const made = await Sandbox.fork(id, { ...this.connection, count });
-    const [first, ...others] = made.filter((one): one is Sandbox => !(one instanceof SandboxError));
+    const { endAt } = await Sandbox.getInfo(id, this.connection);
+    const timeoutMs = Math.max(timeLeft(endAt) ?? 0, LEAST_LIFE_MS);
+    const made = await Sandbox.fork(id, { ...this.connection, count, timeoutMs });
+    const copies = made.filter((one): one is Sandbox => !(one instanceof SandboxError));
+    for (const { sandboxId } of copies) keepSource(sandboxId, id);
+    const [first, ...others] = copies;
     for (const sandbox of others) this.list = [...this.list, { id: sandbox.sandboxId, sandbox }];
     if (first) this.add(first);
     const failed = made.find((one) => one instanceof SandboxError);
@@ -158,8 +167,9 @@ export class OpenSandboxes {
   /** Ends a sandbox. */
   async kill(id: string): Promise<void> {
     await Sandbox.kill(id, this.connection);
+    dropRemainder(id);
     const opened = this.find(id);
-    if (opened) this.change(opened, { ended: true, paused: false });
+    if (opened) this.change(opened, { ended: true, killed: true, paused: false });
   }
 
   /** Closes what is shown of a sandbox, which goes on. */

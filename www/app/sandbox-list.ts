@@ -7,6 +7,7 @@ import { icon } from "../elements/icons.js";
 import { plainName } from "../elements/names.js";
 import { base, emptyState } from "../elements/styles.js";
 import { Clock } from "./clock.js";
+import { sourceOf } from "./forks.js";
 import { stateOf, statusDot, timeLeft } from "./status.js";
 
 /**
@@ -184,15 +185,16 @@ export class ConsoleSandboxes extends LitElement {
   private renderItem(info: SandboxInfo) {
     const { sandboxId, metadata, startedAt, endAt } = info;
     const status = stateOf(info, { unreachable: this.unreachable });
-    const age = startedAt && Date.now() - startedAt.getTime();
+    // Platforms count anew when a sandbox is resumed: it is no age.
+    const running = status === "running" && startedAt ? ` for ${roughly(Date.now() - startedAt.getTime())}` : "";
     const left = timeLeft(endAt);
     const labels = Object.entries(metadata);
+    const source = sourceOf(sandboxId);
     return html`<li>
       <button class="item" aria-current=${sandboxId === this.current} @click=${() => this.tell("open-sandbox", sandboxId)}>
         <span class="first"><span class="dot ${status}"></span><span class="id mono">${sandboxId}</span></span>
         <span class="second">
-          <span>${status}</span>
-          ${age === undefined ? nothing : html`<span title=${startedAt?.toLocaleString() ?? ""}>${roughly(age)} old</span>`}
+          <span title=${running === "" ? "" : `It runs since ${startedAt?.toLocaleString()}`}>${status}${running}</span>
           ${
             status === "running" && left !== undefined
               ? html`<span class=${left < 60_000 ? "soon" : ""} title=${endAt?.toLocaleString() ?? ""}>${roughly(left)} left</span>`
@@ -201,6 +203,7 @@ export class ConsoleSandboxes extends LitElement {
         </span>
         <span class="labels">
           <span class="chip template">${plainName(info.alias ?? info.template)}</span>
+          ${source === undefined ? nothing : html`<span class="chip" title=${`A copy of ${source}`}>fork of ${source}</span>`}
           ${labels.map(([key, value]) => html`<span class="chip">${plainName(key)}: ${plainName(value)}</span>`)}
         </span>
       </button>

@@ -90,11 +90,12 @@ export class ConsoleSnapshots extends LitElement {
     `;
   }
 
-  private renderSnapshot({ snapshotId, names }: SnapshotInfo) {
+  private renderSnapshot({ snapshotId, names, contents }: SnapshotInfo) {
     return html`<li>
       <div class="name">
         ${names.length > 0 ? html`<b>${plainName(names.join(", "))}</b>` : nothing}
         <span class="mono">${snapshotId}</span>
+        ${contents ? html`<span class="muted">${plainName(contents)}</span>` : nothing}
       </div>
       <button class="button" aria-label=${`Start a sandbox from ${snapshotId}`} @click=${() => this.use(snapshotId)}>${icon("run")}Start</button>
       <button class="icon-button delete" title="Delete" aria-label=${`Delete ${snapshotId}`} @click=${() => this.discard(snapshotId)}>

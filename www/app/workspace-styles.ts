@@ -49,25 +49,6 @@ export const workspaceStyles = css`
     flex: 1;
     min-width: 20ch;
   }
-  .notice {
-    position: absolute;
-    z-index: 5;
-    inset: auto auto 12px 12px;
-    display: flex;
-    align-items: center;
-    gap: 10px;
-    width: 268px;
-    padding: 7px 8px 7px 14px;
-    border: 1px solid var(--sb-border-strong);
-    border-radius: 8px;
-    background: var(--sb-raised);
-    box-shadow: var(--sb-shadow);
-    overflow-wrap: anywhere;
-  }
-  .notice span {
-    flex: 1;
-    min-width: 0;
-  }
   .starting {
     display: flex;
     align-items: center;
@@ -76,9 +57,8 @@ export const workspaceStyles = css`
     color: var(--sb-muted);
   }
   @media (max-width: 760px) {
-    .notice {
-      width: auto;
-      inset-inline-end: 12px;
+    :host {
+      flex-direction: column;
     }
     main {
       grid-template-columns: minmax(0, 1fr);

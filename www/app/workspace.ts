@@ -4,13 +4,17 @@ import { customElement, property, query, state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
 import type { Action } from "../elements/actions.js";
 import { ExplainedError } from "../elements/describe-error.js";
+import { span } from "../elements/format.js";
 import { icon } from "../elements/icons.js";
 import { plainName } from "../elements/names.js";
 import type { SandboxConsole } from "../elements/sandbox-console.js";
 import { confirm, prompt } from "../elements/sandbox-dialog.js";
 import { base, emptyState } from "../elements/styles.js";
+import { Deadlines, type Warning } from "./deadlines.js";
 import type { ConsoleNewSandbox } from "./new-sandbox.js";
+import type { ConsoleNotices, Notice } from "./notices.js";
 import { type Opened, OpenSandboxes } from "./open-sandboxes.js";
+import { lifeAfterResume } from "./remainders.js";
 import { actionsIn, type SandboxAction } from "./sandbox-actions.js";
 import type { SandboxStore } from "./sandbox-store.js";
 import type { ConsoleSnapshots } from "./snapshots.js";
@@ -18,14 +22,18 @@ import { type Known, stateOf } from "./status.js";
 import { workspaceStyles } from "./workspace-styles.js";
 import "../elements/sandbox-error.js";
 import "./new-sandbox.js";
+import "./notices.js";
 import "./sandbox-bar.js";
 import "./sandbox-list.js";
 import "./snapshots.js";
 
 const OPEN = "agent-sandbox-console.sandboxes";
 const WORK = "agent-sandbox-console.work";
+/** The notice of what was done last. */
+const DONE = "done";
 const MINUTE_MS = 60_000;
 const MOST_FORKS = 10;
+const SECOND_MS = 1000;
 
 /** The sandboxes of a platform: the list of them, and those that are open. */
 @customElement("console-workspace")
@@ -44,12 +52,13 @@ export class ConsoleWorkspace extends LitElement {
   @property({ attribute: "results-url" }) resultsUrl = "";
   @state() private listing = true;
   @state() private failure: { doing: string; error: unknown } | undefined;
-  /** What was done last, in words, until it is read. */
-  @state() private notice = "";
   /** Whether the code to work in a sandbox is there. */
   @state() private loaded = false;
   @query("console-new-sandbox") private dialog!: ConsoleNewSandbox;
   @query("console-snapshots") private snapshots!: ConsoleSnapshots;
+  @query("console-notices") private notices!: ConsoleNotices;
+  private readonly deadlines = new Deadlines();
+  private clock: ReturnType<typeof setInterval> | undefined;
   private readonly open = new OpenSandboxes(
     () => this.requestUpdate(),
     OPEN,
@@ -62,7 +71,7 @@ export class ConsoleWorkspace extends LitElement {
     const { current } = this.open;
     const info = current && this.infoOf(current.id);
     const known = current ? this.knownOf(current) : {};
-    const shown = current && this.renderRoot.querySelector<SandboxConsole>(`sandbox-console[data-sandbox="${current.id}"]`);
+    const shown = current && this.consoleOf(current.id);
     return [
       ...(shown?.actions ?? []),
       ...(current && !current.doing ? actionsIn(stateOf(info, known), info) : []).map(({ action, label, icon }) => ({
@@ -92,6 +101,16 @@ export class ConsoleWorkspace extends LitElement {
           ]
         : []),
     ];
+  }
+
+  override connectedCallback() {
+    super.connectedCallback();
+    this.clock = setInterval(() => this.checkDeadlines(), SECOND_MS);
+  }
+
+  override disconnectedCallback() {
+    super.disconnectedCallback();
+    clearInterval(this.clock);
   }
 
   protected override willUpdate(changed: PropertyValues<this>) {
@@ -132,10 +151,7 @@ export class ConsoleWorkspace extends LitElement {
           }
         </div>
       </main>
-      <div class="notice" ?hidden=${this.notice === ""}>
-        <span role="status">${this.notice}</span>
-        <button class="icon-button" aria-label="Dismiss" @click=${() => this.say("")}>${icon("close")}</button>
-      </div>
+      <console-notices></console-notices>
       <console-new-sandbox .connection=${this.connection} @sandbox-created=${this.created}></console-new-sandbox>
       <console-snapshots .connection=${this.connection}
         @use-snapshot=${(event: CustomEvent<string>) => this.dialog.open(event.detail)}></console-snapshots>
@@ -180,10 +196,10 @@ export class ConsoleWorkspace extends LitElement {
   private renderEnded(current: Opened) {
     const error = new ExplainedError(
       "This sandbox has ended",
-      "It was killed or its time was over, and its files are gone.",
+      current.killed ? "You killed it, and its files are gone." : "It was killed or its time was over, and its files are gone.",
       current.sandbox ? "What is still shown below can be read and copied." : "",
     );
-    return html`<div class="panel"><sandbox-error .error=${error}>
+    return html`<div class="panel"><sandbox-error .error=${error} ?calm=${current.killed}>
       <button class="button primary" @click=${() => this.dialog.open()}>Start a new one</button>
       <button class="button" @click=${() => this.leave(current)}>Close</button>
     </sandbox-error></div>`;
@@ -192,18 +208,19 @@ export class ConsoleWorkspace extends LitElement {
   /** With its work below when it was paused while it was open, else alone. */
   private renderPaused(current: Opened) {
     const busy = current.doing !== undefined;
+    const life = span(lifeAfterResume(current.id, this.infoOf(current.id)));
     const button = html`<button class="button primary" ?disabled=${busy} @click=${() => this.act("resume", current.id)}>
       ${busy ? html`<span class="spinner"></span>` : icon("run")}Resume
     </button>`;
     if (current.sandbox) {
       return html`<div class="paused" role="status">
-        <span><b>This sandbox is paused.</b> What runs in it stands still. Resuming gives it five minutes at first.</span>${button}
+        <span><b>This sandbox is paused.</b> What runs in it stands still. Once resumed it lives for ${life}.</span>${button}
       </div>`;
     }
     return html`<div class="middle"><div class="empty" role="status">
       ${icon("pause")}
       <h2>This sandbox is paused</h2>
-      <p>Its files are kept. Resuming it starts its life again, for five minutes at first.</p>
+      <p>Its files are kept. Once resumed it lives for ${life}.</p>
       ${button}
     </div></div>`;
   }
@@ -258,7 +275,7 @@ export class ConsoleWorkspace extends LitElement {
         return this.keep(id);
       case "copy-id":
         await navigator.clipboard.writeText(id);
-        return this.say("The id is copied.");
+        return this.say({ text: "The id is copied." });
       case "kill":
         return this.kill(id);
     }
@@ -267,7 +284,7 @@ export class ConsoleWorkspace extends LitElement {
   private async fork(id: string): Promise<void> {
     const answer = await prompt({
       title: "Fork this sandbox",
-      text: "Copies go on from its files as they are now. Whether processes are copied too is up to the platform.",
+      text: `Copies begin with its files as they are now${this.own ? "; what runs in it is not copied" : ""}. They live as long as it still does, at least five minutes.${this.own ? "" : " Whether what runs in it is copied too is up to the platform."}`,
       detail: id,
       input: {
         label: "How many copies",
@@ -279,29 +296,32 @@ export class ConsoleWorkspace extends LitElement {
     });
     if (answer === undefined) return;
     const count = Number(answer);
-    this.say(`Making ${count === 1 ? "a copy" : `${count} copies`}…`);
+    this.say({ text: `Making ${count === 1 ? "a copy" : `${count} copies`}…`, stays: true });
     await this.attempt(
       "Forking the sandbox",
       () => this.open.fork(id, count),
-      count === 1 ? "The copy is open." : `${count} copies are open.`,
+      () => ({ text: count === 1 ? "The copy is open." : `${count} copies are open.` }),
     );
   }
 
   private async keep(id: string): Promise<void> {
     const name = await prompt({
       title: "Keep a snapshot",
-      text: "Other sandboxes can be started from it later, also when this one is gone.",
+      text: `Other sandboxes can be started from it later, also when this one is gone.${this.own ? " It holds the files; what runs is not part of it." : ""}`,
       detail: id,
       input: { label: "Name (may be left out)" },
       action: "Keep",
     });
     if (name === undefined) return;
-    this.say("Keeping a snapshot…");
+    this.say({ text: "Keeping a snapshot…", stays: true });
     const options = { ...this.connection, ...(name.trim() ? { name: name.trim() } : {}) };
     await this.attempt(
       "Keeping a snapshot",
       () => Sandbox.createSnapshot(id, options),
-      ({ snapshotId }) => `The snapshot ${snapshotId} is kept. “Snapshots” above the list has it.`,
+      ({ snapshotId }) => ({
+        text: `The snapshot ${snapshotId} is kept.`,
+        actions: [{ label: "Show the snapshots", run: () => this.snapshots.open() }],
+      }),
     );
   }
 
@@ -318,20 +338,62 @@ export class ConsoleWorkspace extends LitElement {
   }
 
   /** Does it, and shows why it could not be done. `done` is said when it is. */
-  private async attempt<T>(doing: string, act: () => Promise<T>, done: string | ((result: T) => string) = ""): Promise<void> {
+  private async attempt<T>(doing: string, act: () => Promise<T>, done?: (result: T) => Omit<Notice, "key">): Promise<void> {
     this.failure = undefined;
     try {
       const result = await act();
-      this.say(typeof done === "string" ? done : done(result));
+      if (done) this.say(done(result));
     } catch (error) {
-      this.say("");
+      this.notices.close(DONE);
       this.failure = { doing, error };
     }
     await this.store?.refresh();
   }
 
-  private say(notice: string) {
-    this.notice = notice;
+  /** Says what was done last. */
+  private say(notice: Omit<Notice, "key">) {
+    this.notices.show({ key: DONE, ...notice });
+  }
+
+  /** Warns of the end of every open sandbox, also of those that are not shown. */
+  private checkDeadlines() {
+    const open = this.open.list.filter(({ ended, doing }) => !ended && doing === undefined);
+    const { due, over } = this.deadlines.check(
+      (this.sandboxes ?? []).filter(({ sandboxId }) => open.some(({ id }) => id === sandboxId)),
+    );
+    for (const id of over) this.notices.close(endOf(id));
+    for (const warning of due) void this.warn(warning);
+  }
+
+  private async warn({ info, left }: Warning): Promise<void> {
+    const { sandboxId: id, endAt } = info;
+    // Lists do not say what happens at the end.
+    const { lifecycle, endAt: now } = await Sandbox.getInfo(id, this.connection).catch(() => info);
+    if (now?.getTime() !== endAt?.getTime()) return;
+    const pauses = lifecycle?.onTimeout === "pause";
+    const { dirty = false } = this.consoleOf(id) ?? {};
+    const offered = actionsIn("running", info).filter(({ action }) => action === "extend" || (action === "snapshot" && !pauses));
+    this.notices.show({
+      key: endOf(id),
+      urgent: true,
+      text: [
+        `Sandbox ${id} ${pauses ? "is paused" : "ends"} in ${span(left + SECOND_MS / 2)}${pauses ? "." : ", and its files are gone."}`,
+        ...(dirty ? ["A file in it is not saved."] : []),
+      ].join("\n"),
+      actions: [
+        ...offered.map(({ action, label }) => ({ label, run: () => void this.act(action, id) })),
+        ...(this.open.current?.id === id ? [] : [{ label: "Show it", run: () => this.show(id) }]),
+      ],
+    });
+  }
+
+  /** Whether this is the platform that serves the page, of which more is known than of others. */
+  private get own(): boolean {
+    return this.connection.apiUrl === location.origin;
+  }
+
+  private consoleOf(id: string): SandboxConsole | null {
+    return this.renderRoot.querySelector<SandboxConsole>(`sandbox-console[data-sandbox="${id}"]`);
   }
 
   private fail() {
@@ -345,6 +407,11 @@ export class ConsoleWorkspace extends LitElement {
   private infoOf(id: string): SandboxInfo | undefined {
     return this.sandboxes?.find((info) => info.sandboxId === id);
   }
+}
+
+/** The key of the notice of a sandbox's end. */
+function endOf(id: string): string {
+  return `end ${id}`;
 }
 
 /** Under which keys the tab's storage has work in a sandbox. */

@@ -32,6 +32,8 @@ export class SandboxEditor extends LitElement {
   @property({ attribute: false }) sandbox: Sandbox | undefined;
   /** Whether there is a way back to show, because the editor covers the place where files are chosen. */
   @property({ type: Boolean, reflect: true }) covering = false;
+  /** Whether the sandbox is gone: nothing can be saved then. */
+  @property({ type: Boolean }) ended = false;
   /** The paths of files whose unsaved text is too large to be kept across a reload. */
   @property({ attribute: false }) unkept: ReadonlySet<string> = new Set();
   @state() private documents: readonly OpenDocument[] = [];
@@ -149,7 +151,7 @@ export class SandboxEditor extends LitElement {
         }
         <button class="icon-button" aria-label="Find in this file" title="Find in this file (Ctrl-F)" ?disabled=${!current?.document}
           @click=${() => this.search()}>${icon("search")}</button>
-        <button class="icon-button" aria-label="Save" title="Save (Ctrl-S)" ?disabled=${!current?.dirty || current.saving}
+        <button class="icon-button" aria-label="Save" title="Save (Ctrl-S)" ?disabled=${!current?.dirty || current.saving || this.ended}
           @click=${() => this.save()}>${icon("save")}</button>
       </div>
       <div class="body" role="tabpanel" aria-label=${current ? plainName(current.path) : "No file is open"}>

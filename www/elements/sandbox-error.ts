@@ -33,6 +33,13 @@ export class SandboxErrorPanel extends LitElement {
         color: var(--sb-danger);
         margin-top: 1px;
       }
+      .calm {
+        border-color: var(--sb-border-strong);
+        background: var(--sb-raised);
+      }
+      .calm > svg {
+        color: var(--sb-muted);
+      }
       .text {
         min-width: 0;
         overflow-wrap: anywhere;
@@ -73,12 +80,15 @@ export class SandboxErrorPanel extends LitElement {
   /** Whether the panel can be closed. */
   @property({ type: Boolean }) dismissible = false;
 
+  /** Whether it is no surprise, as after a person's own doing: it is then told quietly. */
+  @property({ type: Boolean }) calm = false;
+
   override render() {
     if (this.error === undefined) return nothing;
     const { title, code, message, suggestion } = describeError(this.error);
     return html`
-      <div class="panel" role="alert">
-        ${icon("error")}
+      <div class="panel ${this.calm ? "calm" : ""}" role=${this.calm ? "status" : "alert"}>
+        ${icon(this.calm ? "power" : "error")}
         <div class="text">
           <span class="title">${this.doing ? `${this.doing}: ` : ""}${title}</span>${code ? html`<span class="code">${code}</span>` : nothing}
           <p>${message}</p>

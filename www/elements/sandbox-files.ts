@@ -159,7 +159,7 @@ export class SandboxFiles extends LitElement {
           }
           ${this.transferring ? html`<sandbox-transfers .transfers=${this.transfers}></sandbox-transfers>` : nothing}
         </div>
-        <sandbox-editor .sandbox=${sandbox} .covering=${this.narrow} @editor-back=${() => this.back()} @drafts-change=${this.keepSoon} @file-saved=${() => this.refresh()}
+        <sandbox-editor .sandbox=${sandbox} ?ended=${this.ended} .covering=${this.narrow} @editor-back=${() => this.back()} @drafts-change=${this.keepSoon} @file-saved=${() => this.refresh()}
           @file-download=${(event: CustomEvent<{ path: string }>) => this.download(event.detail.path, false)}></sandbox-editor>
       </div>
       <input class="files" type="file" multiple hidden aria-label="Files to upload" @change=${this.chosen} />

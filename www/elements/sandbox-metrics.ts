@@ -138,7 +138,7 @@ export class SandboxMetricsElement extends LitElement {
           )}
         </select>
       </div>
-      ${this.failureOf(this.usagePoller, "Reading the usage")}
+      ${this.failureOf(this.usagePoller, this.withoutPlatform ? "Reading usage and log" : "Reading the usage")}
       <div class="plots" ?hidden=${this.final(this.usagePoller)}>
         <sandbox-time-plot label="CPU" max="100" .format=${percent} .range=${range}
           .values=${usage.series((sample) => sample.cpuUsedPct, from)}></sandbox-time-plot>
@@ -151,9 +151,11 @@ export class SandboxMetricsElement extends LitElement {
   }
 
   private renderLog() {
+    // What keeps both from being read is told once.
+    if (this.withoutPlatform) return nothing;
     return html`<div>
       ${this.failureOf(this.logPoller, "Reading the log")}
-      <sandbox-logs .entries=${this.entries} level=${this.level} @log-level=${this.chooseLevel}></sandbox-logs>
+      <sandbox-logs ?hidden=${this.final(this.logPoller)} .entries=${this.entries} level=${this.level} @log-level=${this.chooseLevel}></sandbox-logs>
     </div>`;
   }
 
@@ -165,6 +167,11 @@ export class SandboxMetricsElement extends LitElement {
 
   private wants(poller: Poller): boolean {
     return this.sandbox !== undefined && !this.ended && !this.final(poller);
+  }
+
+  /** Whether the control plane can be asked for nothing, and for the same reason: as with a sandbox that was handed over. */
+  private get withoutPlatform(): boolean {
+    return this.final(this.logPoller) && codeOf(this.logPoller.error) === codeOf(this.usagePoller.error);
   }
 
   private final({ error }: Poller): boolean {

@@ -34,10 +34,10 @@ export class SandboxResult extends LitElement {
         min-width: 0;
       }
       /* A chart has the whole width, and room for the choice in its first line. */
-      .result.chart {
+      .drawn {
         position: relative;
       }
-      .result.chart > select {
+      .drawn > select {
         position: absolute;
         inset: 0 0 auto auto;
       }
@@ -162,7 +162,7 @@ export class SandboxResult extends LitElement {
   override render() {
     const { forms, form } = this;
     if (!form) return html`<p class="hint">A result without content</p>`;
-    return html`<div class="result ${form.kind}">
+    return html`<div class="result ${form.kind === "chart" ? "drawn" : ""}">
       <div class="body">${this.renderForm(form)}</div>
       ${
         forms.length > 1

@@ -161,7 +161,7 @@ export class SandboxTerminal extends LitElement {
 
   private renderFailure() {
     const retry = this.gone ? "" : "Start a new one";
-    return html`<sandbox-error .error=${this.error} doing="Terminal" retry-label=${retry} @retry=${() => this.open()}>
+    return html`<sandbox-error .error=${this.error} ?calm=${this.ended} doing="Terminal" retry-label=${retry} @retry=${() => this.open()}>
       ${this.attachButton()}
     </sandbox-error>`;
   }

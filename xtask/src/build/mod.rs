@@ -12,6 +12,7 @@
 mod files;
 mod npm;
 mod slim;
+mod unreached;
 mod wasm;
 
 use crate::project::Project;

@@ -1,7 +1,8 @@
 //! What wasm-bindgen makes, without what no page needs: the words of panics, and long names between the glue and the .wasm.
 
+use super::unreached;
 use anyhow::{Context, Result, ensure};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use walrus::ir::Value;
 use walrus::{ConstExpr, DataKind, FunctionBuilder, FunctionId, FunctionKind, Module};
@@ -40,8 +41,9 @@ const FAILURES: &[&str] = &["::assert_failed"];
 const WORDS: &[&str] = &["core::fmt::", "core::unicode::printable"];
 
 /// Lets every panic call the client's own end of panics, and nothing else. What formatted a panic's words has no caller then: that is the
-/// standard library's whole formatting machinery, and `wasm-opt` takes it out, with the arguments that only the words needed.
-pub fn quiet_panics(module: &mut Module) -> Result<()> {
+/// standard library's whole formatting machinery, and `wasm-opt` takes it out, with the arguments that only the words needed. Gives the names
+/// of those functions.
+pub fn quiet_panics(module: &mut Module) -> Result<HashSet<String>> {
     let panicked = module.exports.get_func(PANICKED).with_context(|| format!("the client has no {PANICKED}"))?;
     module.exports.remove(PANICKED)?;
     let beginnings: Vec<FunctionId> = module
@@ -59,7 +61,9 @@ pub fn quiet_panics(module: &mut Module) -> Result<()> {
         "only {} of the standard library's panics were found: have their names changed?",
         beginnings.len()
     );
+    let mut quiet = HashSet::new();
     for id in beginnings {
+        quiet.extend(module.funcs.get(id).name.clone());
         let ty = module.types.get(module.funcs.get(id).ty());
         let (params, results) = (ty.params().to_vec(), ty.results().to_vec());
         let args = params.iter().map(|kind| module.locals.add(*kind)).collect();
@@ -68,7 +72,8 @@ pub fn quiet_panics(module: &mut Module) -> Result<()> {
         module.funcs.get_mut(id).kind = FunctionKind::Local(builder.local_func(args));
     }
     blank_locations(module);
-    Ok(())
+    walrus::passes::gc::run(module);
+    Ok(quiet)
 }
 
 fn begins_panic(name: &str) -> bool {
@@ -208,10 +213,11 @@ fn rename_exports(glue: &str, exports: &HashMap<String, String>) -> Result<Strin
     Ok(out)
 }
 
-/// Makes the .wasm and the glue.
-pub fn emit(mut output: Output, out: &Path, name: &str) -> Result<()> {
+/// Makes the .wasm and the glue. `linked` is what the linker made.
+pub fn emit(mut output: Output, linked: &[u8], out: &Path, name: &str) -> Result<()> {
     let module = output.wasm_mut();
-    quiet_panics(module)?;
+    let quiet = quiet_panics(module)?;
+    unreached::empty(module, linked, &quiet)?;
     let names = rename(module);
     output.emit(out)?;
     let file = out.join(format!("{name}.js"));

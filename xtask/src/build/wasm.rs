@@ -74,7 +74,7 @@ fn generate(project: &Project, compiled: &Path, out: &Path) -> Result<()> {
         .remove_producers_section(true)
         .generate_output()
         .with_context(|| format!("generating the glue for {}", compiled.display()))?;
-    slim::emit(output, out, NAME)?;
+    slim::emit(output, &std::fs::read(compiled)?, out, NAME)?;
     settle_snippets(out)?;
     complete_snippets(project, &out.join("snippets"))?;
     let face = format!(

@@ -1,0 +1,80 @@
+// What the console tells of its own accord: that a sandbox is about to end, and what was done. It leaves, and covers nothing.
+import { Sandbox } from "agent-sandbox-web";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { screenshot } from "../support/browser.ts";
+import { type Console, openConsole } from "./console.ts";
+import { type ConsolePage, DESKTOP, PHONE } from "./console-page.ts";
+
+let shared: Console;
+let page: ConsolePage;
+let connection: { apiUrl: string; sandboxUrl: string; apiKey: string };
+let one: string;
+let two: string;
+
+beforeAll(async () => {
+  shared = await openConsole();
+  page = shared.first;
+  const { apiUrl, sandboxUrl, apiKey } = shared.platform.info;
+  connection = { apiUrl, sandboxUrl, apiKey };
+  one = await page.createSandbox();
+  two = await page.createSandbox();
+}, 120_000);
+
+afterAll(() => shared?.close());
+
+const URGENT = "console-notices >>> [aria-live=assertive] .notice";
+
+const left = async (id: string) => ((await Sandbox.getInfo(id, connection)).endAt?.getTime() ?? 0) - Date.now();
+
+describe("notices", { timeout: 120_000 }, () => {
+  test("a sandbox in the background that is about to end is told of, and extended from there", async () => {
+    await Sandbox.setTimeout(one, 110_000, connection);
+    await page.find(URGENT, `Sandbox ${one} ends in 1 m`);
+    await page.find(`${URGENT} >>> button`, "Show it");
+    await page.click(`${URGENT} >>> button`, "+15 min");
+    await page.gone(URGENT);
+    await expect.poll(() => left(one), { timeout: 30_000 }).toBeGreaterThan(10 * 60_000);
+  });
+
+  test("half a minute before the end it is told again, with what is not saved, and a snapshot is offered", async () => {
+    await page.run("echo draft > note.txt");
+    await page.click("sandbox-tree >>> .row", "note.txt");
+    await page.find("sandbox-editor >>> .cm-focused");
+    await page.page.keyboard.type("my ");
+    await page.find("sandbox-editor >>> .tab .dirty");
+    await Sandbox.setTimeout(two, 100_000, connection);
+    await page.find(URGENT, `Sandbox ${two} ends in 1 m`);
+    await page.find(URGENT, "A file in it is not saved.");
+    await screenshot(page.page, "console-notice-end");
+    await page.click(`${URGENT} >>> button`, "Keep a snapshot");
+    await page.answer("Cancel");
+    await page.gone(URGENT);
+    await page.click('console-sandbox-bar >>> button[aria-label="+15 min of life"]');
+    await expect.poll(() => left(two), { timeout: 30_000 }).toBeGreaterThan(10 * 60_000);
+    await page.click('sandbox-editor >>> button[aria-label="Save"]');
+    await page.gone("sandbox-editor >>> .tab .dirty");
+  });
+
+  test("what was done is said, leaves by itself, and covers nothing on a phone", async () => {
+    await page.terminal(1);
+    await page.page.setViewport(PHONE);
+    await page.find("console-sandbox-bar >>> .back");
+    await page.click('console-sandbox-bar >>> button[aria-label="More actions"]');
+    await page.click("console-sandbox-bar >>> [role=menuitem]", "Keep a snapshot");
+    await page.answer("Keep");
+    await page.find("console-notices >>> .notice button", "Show the snapshots");
+    const over = await page.page.evaluate(() => {
+      const notice = window.deepQuery("console-notices >>> .notice", "")[0]?.getBoundingClientRect();
+      const terminal = window.deepQuery("sandbox-terminal", "")[0]?.getBoundingClientRect();
+      return notice && terminal && notice.bottom > terminal.top && terminal.bottom > notice.top;
+    });
+    expect(over).toBe(false);
+    await screenshot(page.page, "console-notice-phone");
+    await page.gone("console-notices >>> .notice");
+    await page.page.setViewport(DESKTOP);
+  });
+
+  test("nothing went wrong in the page", () => {
+    expect(page.problems).toEqual([]);
+  });
+});

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { indentationOf } from "../../www/elements/editor/indentation.ts";
 import { MatchLines } from "../../www/elements/files/grep.ts";
 import { freeName } from "../../www/elements/files/upload.ts";
+import { meansItself } from "../../www/elements/itself.ts";
 import { readCharts } from "../../www/elements/notebook/charts.ts";
 import { fromFile, toFile } from "../../www/elements/notebook/file.ts";
 import { isNumeric } from "../../www/elements/notebook/tables.ts";
@@ -198,6 +199,12 @@ test("the rule above a traceback is one line, whether its end is there or was lo
   };
   expect(first(`${rule}\nE  Traceback`)).toEqual([rule, "E  Traceback"]);
   expect(first(`${rule}E  Traceback`)).toEqual([rule, "E  Traceback"]);
+});
+
+test("addresses of the machine itself are told from others", () => {
+  const mine = ["localhost:1", "127.0.0.1:8000", "127.1.2.3", "0.0.0.0:8000", "0:8000", "[::]:8000", "[::1]", "LOCALHOST"];
+  const others = ["localhost.example.org", "127.0.0.1.example.org", "10.0.0.1", "[::2]", "8000-id.localhost:7300"];
+  expect([...mine, ...others].filter((host) => meansItself(new URL(`http://${host}/`)))).toEqual(mine);
 });
 
 test("indentation is that of the file; columns of numbers are told from columns of words", () => {

@@ -1,9 +1,7 @@
 import { Sandbox } from "agent-sandbox-web";
+import { meansItself } from "./itself.js";
 import { plainName } from "./names.js";
 import { confirm } from "./sandbox-dialog.js";
-
-/** Hosts that mean the machine itself: said in a sandbox, the sandbox. */
-const ITSELF = /^(?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1?\]|\[::ffff:7f[\da-f]{2}:[\da-f]+\])$/;
 
 /**
  * Opens an address that a sandbox gave, after asking. Anything but http and https is refused: such an address could act in this page. One
@@ -19,7 +17,7 @@ export async function openLink(address: string, from: Node): Promise<void> {
     return;
   }
   if (url.protocol !== "http:" && url.protocol !== "https:") return;
-  const sandbox = ITSELF.test(url.hostname) ? sandboxAround(from) : undefined;
+  const sandbox = meansItself(url) ? sandboxAround(from) : undefined;
   const port = Number(url.port) || (url.protocol === "http:" ? 80 : 443);
   const to = sandbox ? portAddress(sandbox, port, url) : url;
   const agreed = await confirm({

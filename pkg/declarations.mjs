@@ -1,7 +1,8 @@
 // The package's declarations: one file for every entry, made of those beside the Rust sources. The documentation's site is made of it, too.
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 
-const SOURCES = ["types.d.ts", "code.d.ts", "server/types.d.ts", "server/groups.d.ts"];
+const ROOMS = ["connection", "creation", "sandbox", "network", "commands", "files", "terminal", "errors", "loading", "code"];
+const SOURCES = [...ROOMS.map((room) => `types/${room}.d.ts`), "server/types.d.ts", "server/groups.d.ts"];
 
 /** Writes dist/index.d.ts and what it refers to; gives its path, and where in it each source begins. */
 export function writeDeclarations() {

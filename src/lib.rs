@@ -3,7 +3,7 @@
 //! Built natively, the crate is only [`protocol`], which the local platform uses for the same messages from the other side.
 //!
 //! # The JavaScript face
-//! What is exported is what `types.d.ts` says, with one exception: the calls about a sandbox at the control plane are rows of
+//! What is exported is what `types/` and `server/*.d.ts` say, with one exception: the calls about a sandbox at the control plane are rows of
 //! [`protocol::control::CALLS`], made by [`control::make`]. The package's entries give each its name, and make the methods
 //! that only forward to another or are another by an older name: see `pkg/src/core.ts`. Handles, streams and errors are JavaScript
 //! classes (`js/*.js`) over sources in WebAssembly. Each class exports one function for all of its members: see [`members`].
@@ -74,16 +74,3 @@ mod watch;
 #[cfg(target_arch = "wasm32")]
 #[global_allocator]
 static MEMORY: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();
-
-#[cfg(target_arch = "wasm32")]
-#[wasm_bindgen::prelude::wasm_bindgen(typescript_custom_section)]
-const TYPES: &str = include_str!("types.d.ts");
-#[cfg(target_arch = "wasm32")]
-#[wasm_bindgen::prelude::wasm_bindgen(typescript_custom_section)]
-const CODE_TYPES: &str = include_str!("code.d.ts");
-#[cfg(target_arch = "wasm32")]
-#[wasm_bindgen::prelude::wasm_bindgen(typescript_custom_section)]
-const SERVER_TYPES: &str = include_str!("server/types.d.ts");
-#[cfg(target_arch = "wasm32")]
-#[wasm_bindgen::prelude::wasm_bindgen(typescript_custom_section)]
-const SERVER_GROUP_TYPES: &str = include_str!("server/groups.d.ts");

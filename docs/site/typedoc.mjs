@@ -41,8 +41,8 @@ const REFERENCE = "Reference";
 function category(name, line) {
   if (name.endsWith("Error") || name.endsWith("Error_")) return "Errors";
   const { source } = sources.findLast(({ firstLine }) => firstLine <= line);
-  const [room] = source.replace(".d.ts", "").split("/");
-  return { types: "Sandbox, commands, files, terminals", code: "Code cells", server: "SandboxServer" }[room] ?? room;
+  if (source.startsWith("server/")) return "SandboxServer";
+  return source === "types/code.d.ts" ? "Code cells" : "Sandbox, commands, files, terminals";
 }
 
 function plugin(app) {

@@ -1,12 +1,8 @@
 // What the entries use of the glue and the client's own JavaScript, which the build puts beside them as one file; wasm-bindgen's own
 // declarations exist only after a build.
 
-export * from "../../src/code.d.ts";
-export * from "../../src/server/groups.d.ts";
-export * from "../../src/server/types.d.ts";
-export * from "../../src/types.d.ts";
-// The SandboxServer's types add members to this one.
-export { Sandbox } from "../../src/types.d.ts";
+// The public types, as the package's build puts them together.
+export * from "../dist/index.d.ts";
 
 /** Pages, of whatever they are asked for. */
 export class Paginator {

@@ -15,6 +15,7 @@ import {
   Files,
   guardClass,
   leadTo,
+  makeError,
   Network,
   Paginator,
   ProcessHandle,
@@ -96,13 +97,24 @@ const MAKERS: [name: string, first: string | undefined, second: string][] = [
 ];
 
 for (const [member, [name, first, second]] of MAKERS.entries()) {
-  define(name, async (...args) => {
+  define(name, async function (this: unknown, ...args) {
+    if (typeof this === "function" && this.prototype instanceof Sandbox) throw extended(this.name, name);
     if (first !== undefined) checkOptions(args[0], first);
     checkOptions(args[1], second);
     return loaded(() => fixed(member)(...args));
   });
 }
 const callById = fixed(3);
+
+/** What a class that extends `Sandbox` is told: its objects would be none of its own. */
+function extended(by: string, maker: string): Error {
+  return makeError(
+    "InvalidArgumentError",
+    `${by}.${maker} would make a Sandbox, not a ${by}.`,
+    "Call Sandbox.create, Sandbox.connect or Sandbox.attach, and keep the sandbox in an object of your class instead of extending Sandbox.",
+    {},
+  );
+}
 
 /**
  * Calls about a sandbox: whether an argument stands in front of the options, where the call is (1 by id, 2 at a sandbox), and the names of

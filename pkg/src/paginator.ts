@@ -1,5 +1,4 @@
-import type { CallOptions, SandboxInfo, SnapshotInfo } from "../../src/types.d.ts";
-import type { Paginator as WasmPaginator } from "./agent_sandbox_web.js";
+import type { CallOptions, SandboxInfo, SnapshotInfo, Paginator as WasmPaginator } from "./agent_sandbox_web.js";
 import { checkOptions } from "./agent_sandbox_web.js";
 
 /**

@@ -109,14 +109,7 @@ describe.each(product)("%s", (name, declaration) => {
       allMembersOf(name, declaration).map(({ key, isStatic }) => (isStatic ? `static ${String(key)}` : String(key))),
     );
     // What wasm-bindgen adds to every class: the memory's own upkeep.
-    const generated = [
-      "constructor",
-      "free",
-      "toJSON",
-      "toString",
-      "Symbol(Symbol.toStringTag)",
-      "Symbol(nodejs.util.inspect.custom)",
-    ];
+    const generated = ["constructor", "free", "toString", "Symbol(Symbol.toStringTag)", "Symbol(nodejs.util.inspect.custom)"];
     const own = Reflect.ownKeys(exported.prototype)
       .filter((key) => key !== Symbol.dispose)
       .map(String);

@@ -6,6 +6,12 @@ import { openConsole } from "../console/console.ts";
 import type { ConsolePage } from "../console/console-page.ts";
 import { FRAMES, TAB_TURNS } from "./size.ts";
 
+/** Lines of one command: more than the page keeps of it. All commands print as many, since how many are kept goes up and down with them. */
+const LINES = 4_000;
+/** Commands and lines of the log that the page keeps. */
+const KEPT_COMMANDS = 20;
+const KEPT_LOG = 200;
+
 /** How much the page may hold beyond what it held before, in MiB of its heap. */
 const HEAP_ROOM = 4;
 /** And how many nodes and listeners more: a command's kept lines differ a little in number. */
@@ -70,10 +76,12 @@ test(`the console holds no more after ${FRAMES} frames of output and ${TAB_TURNS
     await extend(page);
     await page.terminal(1);
     // Code is loaded, and lists are filled up to what they keep.
+    // The log has two lines of each command.
+    for (let entry = 0; entry < KEPT_LOG; entry += 2) await page.run("true");
     await turns(page, 12);
-    for (let run = 0; run < 20; run += 1) await frames(page, 3_100);
+    for (let run = 0; run < KEPT_COMMANDS; run += 1) await frames(page, LINES);
     rows.push(["before", await held(page.page, session)]);
-    for (let left = FRAMES; left > 0; left -= 10_000) await frames(page, Math.min(left, 10_000));
+    for (let left = FRAMES; left > 0; left -= LINES) await frames(page, LINES);
     rows.push([`after ${FRAMES} frames`, await held(page.page, session)]);
     await turns(page, TAB_TURNS);
     rows.push([`after ${TAB_TURNS} turns`, await held(page.page, session)]);

@@ -2,7 +2,7 @@
 // a port is and what its requests carry, the client says by making a request that is looked at instead of sent. So the differences between
 // clouds stand in one place, and a Worker's key that an async function gives is asked for by each request, as the client does.
 import { Sandbox } from "agent-sandbox-web";
-import type { ConnectionOptions } from "../../../src/types.d.ts";
+import type { ConnectionOptions } from "../agent_sandbox_web.js";
 
 /** Where requests go, and what they carry. */
 export interface Place {

@@ -3,7 +3,7 @@ import type { Sandbox } from "agent-sandbox-web";
 import { assert } from "chai";
 import { concat } from "../support/bytes.ts";
 import { Body } from "../support/fake-fetch.ts";
-import { fakeSandbox, START, thrown, withSandbox } from "../support/sandboxes.ts";
+import { fakeSandbox, rejected, START, thrown, withSandbox } from "../support/sandboxes.ts";
 import { suite } from "../support/suite.ts";
 import { data, end, endOfStream, start } from "../support/wire.ts";
 
@@ -15,6 +15,27 @@ export const misuse = suite("misuse", (test) => {
     refused(() => Object.create(sdk.Sandbox.prototype).files);
     refused(() => sdk.Files.prototype.downloadUrl.call({} as never, "a"));
     refused(() => sdk.Sandbox.prototype.url);
+  });
+
+  test("a class that extends Sandbox is told that it makes none of its own, and its methods reach those above", async (context) => {
+    const { sandbox } = await fakeSandbox(context, () => Response.json({ entry: { name: "a", path: "/a" } }));
+    class Extended extends (context.sdk.Sandbox as unknown as new () => Sandbox) {
+      override getUrl(port: number): string {
+        return `${super.getUrl(port)}/above`;
+      }
+    }
+    const Makes = Extended as unknown as typeof context.sdk.Sandbox;
+    for (const make of [() => Makes.create("base"), () => Makes.connect("i1"), () => Makes.attach({ sandboxId: "i1" })]) {
+      const error = await rejected(make(), context.sdk.InvalidArgumentError, "E0001");
+      assert.match(error.message, /^Extended\.(create|connect|attach) would make a Sandbox/);
+    }
+    const url = sandbox.getUrl(80);
+    Object.setPrototypeOf(sandbox, Extended.prototype);
+    assert.equal(sandbox.getUrl(80), `${url}/above`);
+    assert.isTrue(await sandbox.files.exists("a"));
+    // Taken off its class it goes on as it was.
+    const { attach } = Makes;
+    assert.equal((await attach({ sandboxId: "i2", sandboxUrl: "https://sandbox.test" })).sandboxId, "i2");
   });
 
   test("there is no way to free an object while it is used", async (context) => {

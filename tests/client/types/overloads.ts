@@ -17,6 +17,7 @@ import {
   Sandbox,
   SandboxError,
   type SandboxInfo,
+  type SandboxStatus,
   type WatchEvent,
 } from "agent-sandbox-web";
 import wasm from "agent-sandbox-web/agent_sandbox_web_bg.wasm";
@@ -144,4 +145,9 @@ export function failing(error: unknown): string {
   if (error instanceof ProcessError) return `${error.exitCode} ${error.stderr}`;
   if (error instanceof FileNotFoundError) same<typeof error.code, string>(true);
   return error instanceof SandboxError ? error.suggestion : "";
+}
+
+export function shown(sandbox: Sandbox): void {
+  same<ReturnType<typeof sandbox.toJSON>, { sandboxId: string; status: SandboxStatus; template: string }>(true);
+  same<ReturnType<typeof sandbox.files.toJSON>, Record<string, never>>(true);
 }

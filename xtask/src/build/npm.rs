@@ -154,7 +154,7 @@ mod tests {
     fn what_a_part_makes_itself_is_not_what_it_is_made_of() {
         for (workspace, takes, leaves) in [
             (PACKAGE, "pkg/dist/agent_sandbox_web.js", "pkg/dist/core.js"),
-            (PACKAGE, "src/types.d.ts", "src/lib.rs"),
+            (PACKAGE, "src/types/files.d.ts", "src/lib.rs"),
             (CONSOLE, "pkg/dist/core.js", "pkg/dist/elements/index.js"),
         ] {
             assert!((workspace.takes)(Path::new(takes)) && !(workspace.takes)(Path::new(leaves)), "{}", workspace.what);

@@ -4,8 +4,7 @@
 //! - `agent_sandbox_web_bg.wasm`, after `wasm-opt`;
 //! - `agent_sandbox_web.js`, the glue (target "web": nothing happens on import, `initSync` and the default export start it, and the module
 //!   must be handed to them: which way of getting at the .wasm fits a runtime is for the package's entries to know) and the crate's own
-//!   JavaScript, in one small module. What the entries need of the latter, `src/js/face.js` exports;
-//! - `agent_sandbox_web.d.ts`.
+//!   JavaScript, in one small module. What the entries need of the latter, `src/js/face.js` exports.
 
 use super::files::files_below;
 use super::{compile, slim};
@@ -32,7 +31,7 @@ pub fn build(project: &Project) -> Result<()> {
     })?;
     let compiled = project.target().join(format!("wasm32-unknown-unknown/wasm/{NAME}.wasm"));
     let dist = project.path("pkg/dist");
-    let products = ["_bg.wasm", ".js", ".d.ts"].map(|ending| dist.join(format!("{NAME}{ending}")));
+    let products = ["_bg.wasm", ".js"].map(|ending| dist.join(format!("{NAME}{ending}")));
     let bundler = project.path("xtask/js/bundle.mjs");
     // The program itself counts as a source: it holds the generator of the glue.
     if is_fresh(&products, &[compiled.clone(), bundler.clone(), std::env::current_exe()?]) {
@@ -42,7 +41,7 @@ pub fn build(project: &Project) -> Result<()> {
     let raw = project.target().join("xtask/glue");
     step("generate the glue", || generate(project, &compiled, &raw))?;
     std::fs::create_dir_all(&dist)?;
-    let [wasm, glue, types] = products;
+    let [wasm, glue] = products;
     step("shrink the WebAssembly", || {
         let input = raw.join(format!("{NAME}_bg.wasm"));
         // Inlining whatever has one caller saves few bytes and compresses worse.
@@ -58,9 +57,7 @@ pub fn build(project: &Project) -> Result<()> {
     step("bundle and shrink the glue", || {
         // Earlier builds had the crate's own files there.
         remove_folder(&dist.join("snippets"))?;
-        run_quietly(project.command("node").arg(&bundler).arg(raw.join("face.js")).arg(&glue))?;
-        let declarations = std::fs::read_to_string(raw.join(format!("{NAME}.d.ts")))?;
-        std::fs::write(&types, with_disposable(&declarations)).with_context(|| format!("writing {}", types.display()))
+        run_quietly(project.command("node").arg(&bundler).arg(raw.join("face.js")).arg(&glue))
     })
 }
 
@@ -70,7 +67,7 @@ fn generate(project: &Project, compiled: &Path, out: &Path) -> Result<()> {
         .input_path(compiled)
         .out_name(NAME)
         .web(true)?
-        .typescript(true)
+        .typescript(false)
         .remove_producers_section(true)
         .generate_output()
         .with_context(|| format!("generating the glue for {}", compiled.display()))?;
@@ -120,12 +117,6 @@ fn settle_snippets(out: &Path) -> Result<()> {
     }
     std::fs::write(&glue_file, glue)?;
     Ok(())
-}
-
-/// The generated types name `Symbol.dispose`; without this line they fail for consumers that check libraries against `lib: es2022`.
-fn with_disposable(declarations: &str) -> String {
-    const REFERENCE: &str = "/// <reference lib=\"esnext.disposable\" />\n";
-    if declarations.starts_with(REFERENCE) { declarations.to_owned() } else { format!("{REFERENCE}{declarations}") }
 }
 
 fn remove_folder(folder: &Path) -> Result<()> {

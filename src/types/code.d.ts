@@ -297,12 +297,21 @@ export class Code {
   restartContext(context: CodeContext | string, options?: CallOptions): Promise<CodeContext>;
   /** Ends a context. `false` when there is none of that id. Leave the default ones alone: cells without a context would not find them. */
   removeContext(context: CodeContext | string, options?: CallOptions): Promise<boolean>;
+  /** An empty object: what it holds is no text. */
+  toJSON(): Record<string, never>;
 }
 
 /** What a sandbox has on top when its template has a code interpreter. */
 export interface Sandbox {
   /** Code cells and their contexts. Always the same object. */
   readonly code: Code;
-  /** The same as {@link Code.run}. */
+  /**
+   * Runs a cell and resolves when it has ended, also when it raised: see `error`. The same as {@link Code.run}. Without `timeoutMs` it may
+   * take 300,000 ms (0 = no limit); `executionTime` of the result is in seconds.
+   * @throws {CommandTimeoutError} E3001 when `timeoutMs` passed; the cell is interrupted
+   * @throws {ExecutionError} E3000 when there is no such context, or no kernel for the language
+   * @throws {CapabilityNotSupportedError} E3004 when the sandbox has no code interpreter
+   * @throws {SandboxConnectionError} E5001 when the connection was lost
+   */
   runCode(code: string, options?: RunCodeOptions): Promise<CodeResult>;
 }

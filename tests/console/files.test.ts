@@ -174,7 +174,7 @@ describe("the files of a sandbox", { timeout: 120_000 }, () => {
     await page.find("sandbox-search >>> input[type=search]:focus");
     await page.page.keyboard.type("TOUCH x");
     await page.page.keyboard.press("Enter");
-    await page.find("sandbox-search >>> .count", "1 file");
+    await page.find("sandbox-search >>> .count", "2 files");
     await page.click("sandbox-search >>> .place", `project/deep/${HOSTILE}`);
     await page.editorHas("another Needle\n");
     await page.fill("sandbox-search >>> input[type=search]", "p*ct/*.md");

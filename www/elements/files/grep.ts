@@ -25,8 +25,7 @@ export interface Match {
 /** More are not read: nobody looks through them. */
 export const MOST_MATCHES = 1000;
 const SHOWN_CHARACTERS = 300;
-/** Folders that machines write in. */
-export const LEFT_OUT = [".git", "node_modules", "__pycache__", ".venv", "target"];
+const LEFT_OUT = [".git", "node_modules", "__pycache__", ".venv", "target"];
 
 /**
  * Looks through the text files below a folder, in folders that people write in.

@@ -131,7 +131,7 @@ describe("hostile sandboxes", { timeout: 120_000 }, () => {
     await page.page.keyboard.type("clear\n");
     const link = (address: string, text: string) => `\\033]8;;${address}\\033\\\\${text}\\033]8;;\\033\\\\\\n`;
     await page.page.keyboard.type(
-      `printf '${link("javascript:window.hit=1", "harmless")}${link("http://localhost:9/opened", "website")}' && echo link''ed\n`,
+      `printf '${link("javascript:window.hit=1", "harmless")}${link("http://example.org:9/opened", "website")}' && echo link''ed\n`,
     );
     await page.terminalHas("\nlinked");
     const pages = async () => (await shared.context.pages()).length;
@@ -139,12 +139,23 @@ describe("hostile sandboxes", { timeout: 120_000 }, () => {
 
     await clickInTerminal("harmless");
     await clickInTerminal("website");
-    await page.find("sandbox-dialog >>> .detail", "http://localhost:9/opened");
+    await page.find("sandbox-dialog >>> .detail", "http://example.org:9/opened");
     // The question about the website is the only one: the other link asked nothing and did nothing.
     expect(await page.count("sandbox-dialog >>> dialog")).toBe(1);
     await page.answer("Cancel");
     expect(await pages()).toBe(before);
     expect(await hit()).toBe(false);
+  });
+
+  test("an address of the sandbox itself leads to its port, not to the person's machine", async () => {
+    const id = await page.text("console-sandbox-bar >>> h2");
+    await page.terminal(1);
+    await page.page.keyboard.type("clear; echo http://0.0.0.0:8000/a?b=1#c\n");
+    await clickInTerminal("http://0.0.0.0:8000/a");
+    await page.find("sandbox-dialog >>> h2", "port 8000 of the sandbox");
+    await page.find("sandbox-dialog >>> p", "http://0.0.0.0:8000/a?b=1#c");
+    expect(await page.text("sandbox-dialog >>> .detail")).toBe(`http://8000-${id}.localhost:${new URL(shared.url).port}/a?b=1#c`);
+    await page.answer("Cancel");
   });
 
   test("nothing went wrong in the page", () => {

@@ -35,7 +35,7 @@ test("with twelve terminals in one tab and two in another, typing and listing go
 
   await first.page.bringToFront();
   await first.click('button[aria-label="More for this folder"]');
-  await first.click("sandbox-tree >>> [role=menuitem]", "Read the folders anew");
+  await first.click("sandbox-tree >>> [role=menuitem]", "Refresh");
   await first.find("sandbox-tree >>> .row", "made-in-second-tab");
   for (const number of [1, 7, TERMINALS]) {
     await first.terminal(number);

@@ -27,6 +27,19 @@ describe("the notebook", { timeout: 240_000 }, () => {
     await notebook.run(2, "print(a + 1)");
     await notebook.outputHas(2, "43");
     expect(await notebook.number(2)).toBe("[2]");
+    // Brackets that belong together are marked where one writes, and nowhere else.
+    const marked = () =>
+      page.page.evaluate(
+        (path) => window.deepQuery(path, "").filter((bracket) => getComputedStyle(bracket).outlineStyle !== "none").length,
+        `${cell(2)} >>> .cm-matchingBracket`,
+      );
+    expect(await marked()).toBe(2);
+    await page.click(`${cell(1)} >>> .cm-content`);
+    expect(await marked()).toBe(0);
+    await page.click(`${cell(2)} >>> .cm-content`);
+    await notebook.press("Control", "a");
+    await page.page.keyboard.type("if a:\nb");
+    expect(await page.text(`${cell(2)} >>> .cm-line:nth-child(2)`)).toBe("    b");
   });
 
   test("a figure is an image, with its data behind it", async () => {
@@ -64,6 +77,11 @@ describe("the notebook", { timeout: 240_000 }, () => {
       );
     await page.find(`${cell(2)} >>> sandbox-table >>> tbody tr`);
     expect(await rows()).toEqual(["b10x", "c9—", "a100z"]);
+    const aligned = await page.page.evaluate(
+      (path) => window.deepQuery(path, "").map((element) => getComputedStyle(element).textAlign),
+      `${cell(2)} >>> sandbox-table >>> tr:first-child :is(button, th[scope=row], td)`,
+    );
+    expect(aligned).toEqual(["start", "end", "start", "start", "end", "start"]);
     await page.click(`${cell(2)} >>> sandbox-table >>> thead button`, "n");
     expect(await rows()).toEqual(["c9—", "b10x", "a100z"]);
     await notebook.run(2, "pd.DataFrame({'n': range(200)})");
@@ -127,7 +145,7 @@ describe("the notebook", { timeout: 240_000 }, () => {
   test("a restart takes the variables, also out of a cell that hangs", async () => {
     await notebook.start(3, "import time\nprint('hangs', flush=True)\ntime.sleep(1000)");
     await notebook.outputHas(3, "hangs");
-    await page.click('sandbox-notebook >>> button[aria-label="Restart"]');
+    await page.click('sandbox-notebook >>> button[aria-label="Restart the kernel"]');
     await notebook.ended(3);
     await page.find("sandbox-notebook >>> .state", "variables are gone");
     await notebook.run(3, "print('a' in globals())");
@@ -185,6 +203,19 @@ describe("the notebook", { timeout: 240_000 }, () => {
     await notebook.outputHas(3, "before the reload");
     await notebook.run(3, "print(kept)");
     await notebook.outputHas(3, "still here");
+  });
+
+  test("a reload while a cell runs says that it was interrupted, and keeps what it has printed", async () => {
+    await notebook.start(3, "import time\nprint('half', 'way', flush=True)\nwhile True: time.sleep(0.05)");
+    await notebook.outputHas(3, "half way");
+    await page.page.reload({ waitUntil: "domcontentloaded" });
+    await page.find("sandbox-console");
+    await notebook.show();
+    await page.find(`${cell(3)} >>> .state`, "interrupted by the reload");
+    await notebook.outputHas(3, "half way");
+    await notebook.run(3, "print(kept)");
+    await notebook.outputHas(3, "still here");
+    await page.gone(`${cell(3)} >>> .state`, "interrupted");
   });
 
   test("bash and JavaScript have contexts of their own", async () => {
@@ -253,8 +284,9 @@ describe("the notebook", { timeout: 240_000 }, () => {
   test("a sandbox without an interpreter says so and leads to one that has it", async () => {
     await page.createSandbox("base");
     await notebook.show();
+    await page.find("sandbox-notebook >>> .unable button", "New sandbox with code cells");
     await notebook.start(1, "1 + 1");
-    await page.find(`${cell(1)} >>> sandbox-error >>> .code`, "E3004");
+    await page.find(`${cell(1)} >>> sandbox-error >>> .title`, "has no code interpreter");
     await page.click(`${cell(1)} >>> button`, "New sandbox with code cells");
     const chosen = await page.find("console-new-sandbox >>> #template");
     expect(await chosen.evaluate((select) => (select as HTMLSelectElement).value)).toBe("code-interpreter-v1");

@@ -1,9 +1,13 @@
 // What the console reads from a sandbox before it shows it: lines of grep, charts, keys; whole or hostile.
 import { describe, expect, test } from "vitest";
+import { indentationOf } from "../../www/elements/editor/indentation.ts";
 import { MatchLines } from "../../www/elements/files/grep.ts";
 import { freeName } from "../../www/elements/files/upload.ts";
+import { meansItself } from "../../www/elements/itself.ts";
 import { readCharts } from "../../www/elements/notebook/charts.ts";
 import { fromFile, toFile } from "../../www/elements/notebook/file.ts";
+import { isNumeric } from "../../www/elements/notebook/tables.ts";
+import { readableTraceback } from "../../www/elements/notebook/traceback.ts";
 import { keyAction } from "../../www/elements/terminal/keys.ts";
 
 describe("lines of grep", () => {
@@ -185,6 +189,31 @@ test("keys: what is selected is copied, else the program is interrupted; pasting
   expect(keyAction(key("KeyV", "ctrlKey", "shiftKey"), false, "Linux")).toBe("browser");
   expect(keyAction(key("KeyV", "ctrlKey"), false, "Win32")).toBe("browser");
   expect(keyAction(key("F6"), false, "Linux")).toBe("leave");
+});
+
+test("the rule above a traceback is one line, whether its end is there or was lost", () => {
+  const rule = "-".repeat(75);
+  const first = (traceback: string) => {
+    const lines = readableTraceback({ name: "E", value: "v", traceback }).split("\n");
+    return lines.map((line) => line.replaceAll("\x1b", "").replaceAll(/\[[\d;]*m/g, "")).slice(0, 2);
+  };
+  expect(first(`${rule}\nE  Traceback`)).toEqual([rule, "E  Traceback"]);
+  expect(first(`${rule}E  Traceback`)).toEqual([rule, "E  Traceback"]);
+});
+
+test("addresses of the machine itself are told from others", () => {
+  const mine = ["localhost:1", "127.0.0.1:8000", "127.1.2.3", "0.0.0.0:8000", "0:8000", "[::]:8000", "[::1]", "LOCALHOST"];
+  const others = ["localhost.example.org", "127.0.0.1.example.org", "10.0.0.1", "[::2]", "8000-id.localhost:7300"];
+  expect([...mine, ...others].filter((host) => meansItself(new URL(`http://${host}/`)))).toEqual(mine);
+});
+
+test("indentation is that of the file; columns of numbers are told from columns of words", () => {
+  expect(indentationOf("def f():\n    if x:\n        y\n  # odd\n")).toBe("    ");
+  expect(indentationOf("a:\n  b:\n    c\n")).toBe("  ");
+  expect(indentationOf("a {\n\tb\n\t\tc\n}")).toBe("\t");
+  expect(indentationOf("a\n * b\n\n")).toBeUndefined();
+  expect(isNumeric([1, "2.5", "", null, "-1e3", "nan"])).toBe(false);
+  expect(isNumeric([1, "2.5", "", null, "-1e3"])).toBe(true);
 });
 
 test("a name beside those that are taken", () => {

@@ -117,6 +117,24 @@ describe("a reload", { timeout: 120_000 }, () => {
     await page.gone("sandbox-editor >>> .status", "too long to be kept");
   });
 
+  test("goes on with the command that runs, with what it and those before have printed", async () => {
+    await page.click('[role=tab][aria-label="Command"]');
+    await page.run("echo earlier; exit 3");
+    await page.start("for i in $(seq 100000); do echo tick $i; sleep 0.1; done");
+    await page.outputHas("tick 3");
+    await reload();
+    await page.find("sandbox-command >>> .badge", "exit 3");
+    await page.find("sandbox-command >>> .line", "earlier");
+    await page.outputHas("output may be missing");
+    expect(await page.lastOutput()).toContain("tick 1\n");
+    await page.until("/missing[^]*tick \\d+\\n/.test(window.lastOutput())");
+    await page.click("sandbox-command >>> form button", "Stop");
+    await page.commandEnd();
+    expect(await page.run("pgrep -f 'seq 10000[0]' | wc -l")).toBe("exit 0");
+    expect(await page.lastOutput()).toBe("0");
+    await page.click('[role=tab][aria-label="Notebook"]');
+  });
+
   test("leaves out a sandbox that has ended, and what was kept of it", async () => {
     const kept = async () => Object.keys((await page.storage()).session).filter((key) => key.includes(two.sandboxId));
     expect(await kept()).not.toEqual([]);

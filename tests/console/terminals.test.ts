@@ -147,6 +147,21 @@ describe("terminals", { timeout: 90_000 }, () => {
     await has(0, "still=yes");
   });
 
+  test("a reload attaches to a shell that is not looked at, and marks the place", async () => {
+    await enter("for i in $(seq 100000); do echo count $i; sleep 0.1; done");
+    await has(0, "count 3");
+    await page.click('[role=tab][aria-label="Command"]');
+    await page.page.reload({ waitUntil: "domcontentloaded" });
+    await page.find("sandbox-command");
+    const hidden = `window.deepQuery("sandbox-console", "")[0]?.shadowRoot.querySelector("sandbox-terminal-group")?.shadowRoot.querySelector("sandbox-terminal")`;
+    await page.until(`/count 3\\b[^]*output may be missing[^]*count \\d+\\n/.test(${hidden}?.text() ?? "")`);
+    expect(await page.count("sandbox-terminal")).toBe(0);
+    await page.terminal(1);
+    await (await held("Control"))("c");
+    await enter("clear; echo still=$kept");
+    await has(0, "still=yes");
+  });
+
   test("a shell of another tab is found and attached to, and only let go of", async () => {
     const [pid] = await pids();
     const other = await ConsolePage.open(shared.context, shared.url);

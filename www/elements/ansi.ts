@@ -47,8 +47,17 @@ export class OutputLines {
   private returned = false;
   private length = 0;
 
-  /** @param limit how many lines are kept */
-  constructor(private readonly limit: number) {}
+  /**
+   * @param limit how many lines are kept
+   * @param before lines of earlier output, and how many came before those; what is written goes on below them
+   */
+  constructor(
+    private readonly limit: number,
+    before: { readonly lines: readonly (readonly Span[])[]; readonly dropped: number } = { lines: [], dropped: 0 },
+  ) {
+    this.dropped = before.dropped;
+    this.lines.unshift(...before.lines.map((line) => [...line]));
+  }
 
   /** Adds text as it came. A sequence that is cut at its end waits for the rest. */
   write(text: string, channel: Channel = "stdout"): void {

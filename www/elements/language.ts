@@ -18,7 +18,11 @@ const css: Load = async () => (await import("@codemirror/lang-css")).css();
 const html: Load = async () => (await import("@codemirror/lang-html")).html();
 const json: Load = async () => (await import("@codemirror/lang-json")).json();
 const markdown: Load = async () => (await import("@codemirror/lang-markdown")).markdown();
-const python: Load = async () => (await import("@codemirror/lang-python")).python();
+const python: Load = async () => {
+  const [{ python }, { indentUnit }] = await Promise.all([import("@codemirror/lang-python"), import("@codemirror/language")]);
+  // Four, where the file does not show another habit.
+  return [python(), indentUnit.of("    ")];
+};
 const rust: Load = async () => (await import("@codemirror/lang-rust")).rust();
 const yaml: Load = async () => (await import("@codemirror/lang-yaml")).yaml();
 const shell = legacy(async () => (await import("@codemirror/legacy-modes/mode/shell")).shell);

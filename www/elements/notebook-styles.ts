@@ -47,6 +47,19 @@ export const notebookStyles = css`
     max-width: 1080px;
     margin: 0 auto;
   }
+  .unable {
+    display: flex;
+    flex-wrap: wrap;
+    align-items: center;
+    gap: 8px 12px;
+    padding: 10px 12px;
+    border: 1px solid var(--sb-border);
+    border-radius: var(--sb-radius);
+    background: var(--sb-surface);
+  }
+  .unable span {
+    flex: 1 1 30ch;
+  }
   .add {
     display: flex;
     justify-content: center;

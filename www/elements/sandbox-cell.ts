@@ -4,6 +4,7 @@ import { customElement, property, query, state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
 import { OutputLines } from "./ansi.js";
 import { cellStyles } from "./cell-styles.js";
+import { ExplainedError } from "./describe-error.js";
 import { duration } from "./format.js";
 import { icon } from "./icons.js";
 import { languageOf } from "./language.js";
@@ -143,7 +144,7 @@ export class SandboxCell extends LitElement {
   private renderFailure() {
     const { failure } = this.cell;
     const unsupported = failure instanceof CapabilityNotSupportedError;
-    return html`<sandbox-error .error=${failure}>
+    return html`<sandbox-error .error=${unsupported ? noInterpreter(failure) : failure}>
       ${
         unsupported
           ? html`<button class="button" @click=${() => this.tell("need-template", "code-interpreter-v1", true)}>New sandbox with code cells</button>`
@@ -282,6 +283,16 @@ export class SandboxCell extends LitElement {
   private tell(type: string, detail?: unknown, composed = false) {
     this.dispatchEvent(new CustomEvent(type, { detail, bubbles: true, composed }));
   }
+}
+
+/** In words for who does not program the client. */
+function noInterpreter(cause: unknown): ExplainedError {
+  return new ExplainedError(
+    "This sandbox has no code interpreter",
+    "Its template runs commands, but no code cells.",
+    "Start a sandbox whose template has one.",
+    { cause },
+  );
 }
 
 function traceback(error: ErrorOutput): OutputLines {

@@ -3,6 +3,8 @@ import { css, html, LitElement, nothing } from "lit";
 import { customElement, property, query, state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
 import { OutputLines } from "./ansi.js";
+import { keepRuns, restoreRuns } from "./command/keep.js";
+import { codeOf } from "./describe-error.js";
 import { duration } from "./format.js";
 import { icon } from "./icons.js";
 import { DrawPacer } from "./next-frame.js";
@@ -16,6 +18,9 @@ const KEPT_RUNS = 20;
 // After a stop, how long the end may take to arrive: a grandchild can hold the output open for ever.
 const STOP_PATIENCE_MS = 1500;
 
+/** The code of a call about a process that is not there. */
+const MISSING = "E3000";
+
 interface Run {
   readonly id: number;
   readonly command: string;
@@ -28,6 +33,8 @@ interface Run {
   error?: unknown;
   stopping?: boolean;
   handle?: CommandHandle;
+  /** Its process, when an earlier page has started it. */
+  pid?: number;
 }
 
 /**
@@ -140,6 +147,8 @@ export class SandboxCommand extends LitElement {
   @property({ attribute: false }) sandbox: Sandbox | undefined;
   /** Whether the sandbox is gone: nothing can be run then. */
   @property({ type: Boolean }) ended = false;
+  /** Keeps the commands in the tab's sessionStorage under this name and the sandbox's id; without it a reload begins anew. */
+  @property({ attribute: "storage-key" }) storageKey = "";
   @state() private runs: readonly Run[] = [];
   @state() private running: Run | undefined;
   @query("textarea") private field!: HTMLTextAreaElement;
@@ -154,17 +163,25 @@ export class SandboxCommand extends LitElement {
   private scrolledTo = 0;
   private readonly sizes = new ResizeObserver(() => this.followEnd());
 
+  override connectedCallback() {
+    super.connectedCallback();
+    window.addEventListener("pagehide", this.keep);
+  }
+
   override disconnectedCallback() {
     super.disconnectedCallback();
+    window.removeEventListener("pagehide", this.keep);
     clearInterval(this.clock);
     this.sizes.disconnect();
     void this.stop();
+    this.keep();
   }
 
   override willUpdate(changed: Map<PropertyKey, unknown>) {
-    if (!changed.has("sandbox") || changed.get("sandbox") === undefined) return;
+    if (!changed.has("sandbox")) return;
     void this.stop();
     this.runs = [];
+    this.restore();
   }
 
   override firstUpdated() {
@@ -281,22 +298,77 @@ export class SandboxCommand extends LitElement {
     if (!sandbox || this.running) return;
     this.counter += 1;
     const run: Run = { id: this.counter, command, startedAt: performance.now(), output: new OutputLines(KEPT_LINES) };
-    this.running = run;
     this.runs = [...this.runs, run].slice(-KEPT_RUNS);
+    await this.follow(run, () => sandbox.commands.start(command, { timeoutMs: 0 }));
+  }
+
+  /** Reads a command to its end. */
+  private async follow(run: Run, begin: () => Promise<CommandHandle>): Promise<void> {
+    this.running = run;
+    clearInterval(this.clock);
     this.clock = setInterval(() => this.requestUpdate(), 500);
     await this.updateComplete;
     this.following = true;
     this.followEnd();
     try {
-      const handle = await sandbox.commands.start(command, { timeoutMs: 0 });
+      const handle = await begin();
       run.handle = handle;
       if (run.stopping) void this.stop();
       await this.read(run, handle);
     } catch (error) {
-      if (run.endedAt === undefined) run.error = error;
+      if (run.endedAt !== undefined) return;
+      // A command that an earlier page has started may have ended meanwhile.
+      if (run.pid !== undefined && codeOf(error) === MISSING) run.note = "ended while the page was loaded";
+      else run.error = error;
     } finally {
       this.finish(run);
     }
+  }
+
+  /** Shows what an earlier page has kept, and goes on with the command that ran. */
+  private restore() {
+    const { sandbox, storage } = this;
+    if (!sandbox || storage === undefined) return;
+    this.runs = restoreRuns(storage).map(({ command, began, took, exitCode, note, pid, ...output }) => {
+      this.counter += 1;
+      const startedAt = performance.now() - (Date.now() - began);
+      const run: Run = { id: this.counter, command, startedAt, output: new OutputLines(KEPT_LINES, output) };
+      const runs = took === undefined && pid !== undefined && !this.ended;
+      if (runs) run.pid = pid;
+      else run.endedAt = startedAt + (took ?? Date.now() - began);
+      if (exitCode !== undefined) run.exitCode = exitCode;
+      if (note !== undefined) run.note = note;
+      else if (took === undefined && !runs) run.note = this.ended ? "ended with the sandbox" : "lost by the reload";
+      return run;
+    });
+    this.history.splice(0, this.history.length, ...this.runs.map((run) => run.command));
+    this.historyAt = this.history.length;
+    const run = this.runs.find(({ endedAt }) => endedAt === undefined);
+    const { pid } = run ?? {};
+    if (!run || pid === undefined) return;
+    run.output.write("\x1b[7m[The page was loaded anew: output may be missing]\x1b[0m\n");
+    void this.follow(run, () => sandbox.commands.connect(pid));
+  }
+
+  private readonly keep = () => {
+    const { storage } = this;
+    // A sandbox that is gone has nothing to go on with, and what was kept of it may be forgotten already.
+    if (storage === undefined || this.ended) return;
+    const kept = this.runs.map(({ command, startedAt, endedAt, exitCode, note, error, handle, pid, output }) => ({
+      command,
+      began: Date.now() - (performance.now() - startedAt),
+      ...(endedAt === undefined ? {} : { took: endedAt - startedAt }),
+      ...(endedAt === undefined && (handle ?? pid) !== undefined ? { pid: handle?.pid ?? pid } : {}),
+      ...(exitCode === undefined ? {} : { exitCode }),
+      ...(note === undefined && error === undefined ? {} : { note: note ?? "failed" }),
+      lines: output.lines.slice(0, output.lines.at(-1)?.length === 0 ? -1 : undefined),
+      dropped: output.dropped,
+    }));
+    keepRuns(storage, kept);
+  };
+
+  private get storage(): string | undefined {
+    return this.storageKey !== "" && this.sandbox ? `${this.storageKey}.commands.${this.sandbox.sandboxId}` : undefined;
   }
 
   private async read(run: Run, handle: CommandHandle): Promise<void> {

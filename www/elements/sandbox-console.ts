@@ -156,7 +156,7 @@ export class SandboxConsole extends LitElement {
           ${narrow ? nothing : this.renderWhole(whole)}
         </div>
         <div class="panel" role="tabpanel" aria-label=${typeof view === "number" ? `Terminal ${view}` : NAMES[view]} ?hidden=${view === "files"}>
-          <sandbox-command class="view" .sandbox=${sandbox} ?ended=${this.ended} ?hidden=${view !== "command"} @command-end=${() => this.files.refresh()}></sandbox-command>
+          <sandbox-command class="view" .sandbox=${sandbox} ?ended=${this.ended} storage-key=${this.storageKey} ?hidden=${view !== "command"} @command-end=${() => this.files.refresh()}></sandbox-command>
           ${
             this.loaded.has("notebook")
               ? html`<sandbox-notebook class="view" .sandbox=${sandbox} ?ended=${this.ended} ?hidden=${view !== "notebook"}

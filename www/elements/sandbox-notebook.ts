@@ -15,6 +15,8 @@ import { base } from "./styles.js";
 import "./sandbox-cell.js";
 import "./sandbox-error.js";
 
+/** The template whose sandboxes have a code interpreter. */
+const CODE_CELLS = "code-interpreter-v1";
 const LANGUAGES: Readonly<Record<string, string>> = {
   python: "Python",
   javascript: "JavaScript",
@@ -63,8 +65,8 @@ export class SandboxNotebook extends LitElement {
   override disconnectedCallback() {
     super.disconnectedCallback();
     window.removeEventListener("pagehide", this.keepNow);
-    this.keepNow();
     this.runner?.stop();
+    this.keepNow();
   }
 
   protected override willUpdate(changed: PropertyValues<this>) {
@@ -77,6 +79,7 @@ export class SandboxNotebook extends LitElement {
       <div class="cells" @cell-run=${this.runCell} @cell-stop=${this.stopCell} @cell-edit=${this.keepSoon} @cell-move=${this.moveCell}
         @cell-delete=${this.deleteCell} @cell-leave=${this.leaveCell}>
         <div class="column">
+          ${this.unable ? this.renderUnable() : nothing}
           ${
             this.failure
               ? html`<sandbox-error dismissible .error=${this.failure.error} doing=${this.failure.doing}
@@ -102,6 +105,18 @@ export class SandboxNotebook extends LitElement {
     `;
   }
 
+  /** Whether the sandbox is not known to run code. */
+  private get unable(): boolean {
+    return this.sandbox !== undefined && !this.ended && !this.sandbox.capabilities.has("code");
+  }
+
+  private renderUnable() {
+    return html`<div class="unable" role="status">
+      <span><b>Code cells do not run in this sandbox.</b> They need a code interpreter, which its template does not have as far as is known.</span>
+      <button class="button" @click=${() => this.dispatchEvent(new CustomEvent("need-template", { detail: CODE_CELLS, composed: true }))}>New sandbox with code cells</button>
+    </div>`;
+  }
+
   private renderToolbar() {
     const busy = this.runner?.busy ?? false;
     const off = this.ended || !this.sandbox;
@@ -109,8 +124,8 @@ export class SandboxNotebook extends LitElement {
       <button class="button" aria-label="Run all cells" title="Run all cells" ?disabled=${off} @click=${this.runAll}>${icon("runAll")}<span class="label">Run all</span></button>
       <button class="button" aria-label="Stop" title="Interrupt the running cell" ?disabled=${!busy} @click=${() => this.runner?.stop()}>${icon("stop")}<span
         class="label">Stop</span></button>
-      <button class="button" aria-label="Restart" title="Restart the context: its variables go away" ?disabled=${off || this.restarting}
-        @click=${this.restart}>${icon("refresh")}<span class="label">Restart</span></button>
+      <button class="button" aria-label="Restart the kernel" title="Restart the kernel: its variables go away" ?disabled=${off || this.restarting}
+        @click=${this.restart}>${icon("refresh")}<span class="label">Restart kernel</span></button>
       <select class="field" aria-label="Language of the code" .value=${this.language} @change=${this.chooseLanguage}>
         ${Object.entries({ ...LANGUAGES, [this.language]: LANGUAGES[this.language] ?? this.language }).map(
           ([language, name]) => html`<option value=${language} ?selected=${language === this.language}>${name}</option>`,
@@ -171,9 +186,9 @@ export class SandboxNotebook extends LitElement {
     this.restarting = true;
     try {
       await this.runner?.restart(this.language);
-      this.news = "Restarted: its variables are gone";
+      this.news = "The kernel is restarted: its variables are gone";
     } catch (error) {
-      this.explain({ doing: "Restarting the context", error });
+      this.explain({ doing: "Restarting the kernel", error });
     } finally {
       this.restarting = false;
     }

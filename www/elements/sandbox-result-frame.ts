@@ -89,7 +89,7 @@ export class SandboxResultFrame extends LitElement {
   private async follow(link: string): Promise<void> {
     if (this.asking || !navigator.userActivation.isActive) return;
     this.asking = true;
-    await openLink(link);
+    await openLink(link, this);
     this.asking = false;
   }
 

@@ -1,6 +1,6 @@
 import { css, html, LitElement, nothing, type PropertyValues } from "lit";
 import { customElement, property, state } from "lit/decorators.js";
-import { compare, type Table } from "./notebook/tables.js";
+import { compare, isNumeric, type Table } from "./notebook/tables.js";
 import { base } from "./styles.js";
 
 const SHOWN_ROWS = 50;
@@ -58,6 +58,10 @@ export class SandboxTable extends LitElement {
       thead button:hover {
         background: var(--sb-hover);
       }
+      .text,
+      .text button {
+        text-align: start;
+      }
       .arrow {
         display: inline-block;
         width: 1em;
@@ -83,11 +87,15 @@ export class SandboxTable extends LitElement {
   @property({ attribute: false }) table: Table = { caption: "", columns: [], rows: [], indexed: false };
   @state() private by: { column: number; down: boolean } | undefined;
   @state() private limit = SHOWN_ROWS;
+  /** For each column its class: numbers are read from their end, words from their beginning. */
+  private classes: readonly string[] = [];
 
   protected override willUpdate(changed: PropertyValues<this>) {
     if (!changed.has("table")) return;
     this.by = undefined;
     this.limit = SHOWN_ROWS;
+    const { columns, rows } = this.table;
+    this.classes = columns.map((_, at) => (isNumeric(rows.map((row) => row[at])) ? "" : "text"));
   }
 
   override render() {
@@ -106,7 +114,7 @@ export class SandboxTable extends LitElement {
               .slice(0, this.limit)
               .map(
                 (row) =>
-                  html`<tr>${row.map((value, at) => (indexed && at === 0 ? html`<th scope="row">${shown(value)}</th>` : html`<td>${shown(value)}</td>`))}</tr>`,
+                  html`<tr>${row.map((value, at) => (indexed && at === 0 ? html`<th scope="row" class=${this.classes[at] ?? ""}>${shown(value)}</th>` : html`<td class=${this.classes[at] ?? ""}>${shown(value)}</td>`))}</tr>`,
               )}
           </tbody>
         </table>
@@ -121,7 +129,7 @@ export class SandboxTable extends LitElement {
 
   private renderHead(name: string, at: number) {
     const order = this.by?.column === at ? (this.by.down ? "descending" : "ascending") : "none";
-    return html`<th scope="col" aria-sort=${order}>
+    return html`<th scope="col" class=${this.classes[at] ?? ""} aria-sort=${order}>
       <button title="Sort by this column" @click=${() => this.sort(at)}>${name || html`<span class="visually-hidden">Row</span>#`}<span
         class="arrow" aria-hidden="true">${{ none: "", ascending: "↑", descending: "↓" }[order]}</span></button>
     </th>`;

@@ -21,11 +21,15 @@ const MISSING = "E3000";
 /** The ends after which the shell may still run. */
 const ATTACHABLE: readonly (TerminalEnd["reason"] | undefined)[] = ["lost", "detached", "paused"];
 
+/** Marks the place up to which an earlier page has shown the output. */
+const RELOADED = "\r\n\x1b[7m[The page was loaded anew: output may be missing]\x1b[0m\r\n";
+
 /** How the terminal is doing. */
 export type TerminalPhase = "starting" | "open" | "ended" | "failed";
 
 /**
- * A shell in a terminal. It starts one when it is first shown, and ends it when it leaves the page; a reload leaves it running.
+ * A shell in a terminal. It starts one when it is first shown, and ends it when it leaves the page; a reload leaves it running, and the
+ * next page reads on at once.
  *
  * @fires terminal-change - its {@link SandboxTerminal.phase} has changed
  * @fires terminal-control - Ctrl, held for one character, is let go of
@@ -83,9 +87,10 @@ export class SandboxTerminal extends LitElement {
   /** What a later page needs to go on with it; `undefined` without a shell that runs. */
   keep(): KeptTerminal | undefined {
     const { pid } = this;
-    if (pid !== undefined && this.current !== "ended") return { pid, text: this.engine?.serialize() ?? "" };
-    // One that was not looked at since a reload goes on being what it was.
-    return this.begun ? undefined : this.kept;
+    if (this.current === "ended") return undefined;
+    if (pid !== undefined && this.engine) return { pid, text: this.engine.serialize(), ...this.engine.size };
+    // One that has not been attached to again goes on being what it was.
+    return this.kept;
   }
 
   /** Opens the search in what was printed. */
@@ -185,7 +190,9 @@ export class SandboxTerminal extends LitElement {
       this.engine.shown = this.active;
     }
     if (changed.get("paused") === true && !this.paused && this.end?.reason === "paused") void this.open(this.session?.pid);
-    if (!this.active || !this.sandbox || this.begun || this.screen.clientWidth === 0) return;
+    if (!this.sandbox || this.begun) return;
+    // A new shell is started when it is looked at; of one that runs nothing more may be missed.
+    if (!this.kept && (!this.active || this.screen.clientWidth === 0)) return;
     this.begun = true;
     void this.begin();
   }
@@ -207,7 +214,7 @@ export class SandboxTerminal extends LitElement {
       // What becomes of the session is told by its `closed`; a keystroke that came too late has no news of its own.
       input: (data) => void this.session?.send(data).catch(() => {}),
       size: (cols, rows) => void this.session?.resize(cols, rows).catch(() => {}),
-      link: (address) => void openLink(address),
+      link: (address) => void openLink(address, this),
       controlled: () => this.dispatchEvent(new CustomEvent("terminal-control")),
       search: () => this.search(),
       leave: () => this.dispatchEvent(new CustomEvent("terminal-leave")),
@@ -218,8 +225,9 @@ export class SandboxTerminal extends LitElement {
     });
     this.engine.shown = this.active;
     const { kept } = this;
-    await this.engine.restore(kept?.text ?? "");
-    await this.open(kept?.pid);
+    if (kept) await this.engine.restore(kept.text === "" || this.ended ? kept.text : kept.text + RELOADED, kept);
+    if (kept && this.ended) this.stopTyping("ended");
+    else await this.open(kept?.pid);
   }
 
   private async open(pid?: number): Promise<void> {

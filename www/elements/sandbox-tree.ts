@@ -41,7 +41,7 @@ const OFFERS: readonly Offer[] = [
   { action: "upload-folder", label: "Upload a folder here", icon: "upload", for: ["folder", "top"] },
   { action: "download", label: "Download", icon: "download", for: ["file", "folder", "top"] },
   { action: "open-folder", label: "Show only this folder", icon: "folder", for: ["folder"] },
-  { action: "refresh", label: "Read the folders anew", icon: "refresh", for: ["top"] },
+  { action: "refresh", label: "Refresh", icon: "refresh", for: ["top"] },
   { action: "rename", label: "Rename", icon: "rename", for: ["file", "other", "folder"] },
   { action: "move", label: "Move", icon: "move", for: ["file", "other", "folder"] },
   { action: "delete", label: "Delete", icon: "trash", for: ["file", "other", "folder"] },

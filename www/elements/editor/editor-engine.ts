@@ -1,11 +1,13 @@
 /** CodeMirror as the editor element needs it. Loaded only when a file is opened. */
 
 import { indentWithTab } from "@codemirror/commands";
+import { indentUnit } from "@codemirror/language";
 import { openSearchPanel } from "@codemirror/search";
 import { Compartment, EditorState, type Extension, Prec, Text, type TransactionSpec } from "@codemirror/state";
 import { EditorView, keymap } from "@codemirror/view";
 import { basicSetup } from "codemirror";
 import { editorLook } from "./editor-look.js";
+import { indentationOf } from "./indentation.js";
 
 /** What the engine tells. */
 export interface EngineHooks {
@@ -44,7 +46,10 @@ export class EditorEngine {
   create(text: string, lineSeparator: string, label: string): EditorDocument {
     const language = new Compartment();
     const comparison = new Compartment();
-    const extensions = [this.extensions(lineSeparator, label), language.of([]), comparison.of([])];
+    const indentation = indentationOf(text);
+    const own = indentation === undefined ? [] : indentUnit.of(indentation);
+    // What the file shows comes before what its language says.
+    const extensions = [own, this.extensions(lineSeparator, label), language.of([]), comparison.of([])];
     const state = EditorState.create({ doc: text, extensions });
     return { state, saved: state.doc, language, comparison, scrollTop: 0 };
   }

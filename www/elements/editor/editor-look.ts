@@ -19,7 +19,7 @@ const theme = EditorView.theme({
   ".cm-activeLine": { backgroundColor: "light-dark(rgb(76 91 212 / 5%), rgb(152 162 251 / 6%))" },
   ".cm-activeLineGutter": { backgroundColor: "transparent", color: "var(--sb-text)" },
   ".cm-foldPlaceholder": { backgroundColor: "var(--sb-hover)", border: "0", color: "var(--sb-muted)" },
-  ".cm-matchingBracket": { backgroundColor: "var(--sb-selected)", outline: "1px solid var(--sb-accent)" },
+  "&.cm-focused .cm-matchingBracket": { backgroundColor: "var(--sb-selected)", outline: "1px solid var(--sb-accent)" },
   ".cm-searchMatch": { backgroundColor: "light-dark(#fbe3b0, #5a4718)" },
   ".cm-selectionMatch": { backgroundColor: "light-dark(#e6eadf, #2c3530)" },
   ".cm-panels": { backgroundColor: "var(--sb-bg)", color: "var(--sb-text)", borderColor: "var(--sb-border)" },

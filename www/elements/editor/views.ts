@@ -106,6 +106,6 @@ export function status(
     <span class="detail">Line ${line}, column ${column}</span>
     <span class="detail">${languageOf(baseName(path))?.name ?? "Plain text"}</span>
     <span class="detail">${document?.state.lineBreak === "\r\n" ? "CRLF" : "LF"}</span>
-    <span class="detail" title="The Tab key indents. Escape, then Tab, leaves the editor.">Esc Tab leaves</span>
+    <span class="detail" title="The Tab key indents.">Esc, then Tab: leave the editor</span>
   </div>`;
 }

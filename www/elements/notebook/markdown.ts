@@ -135,7 +135,7 @@ class Drawing {
     link.rel = "noopener noreferrer";
     link.addEventListener("click", (event) => {
       event.preventDefault();
-      void openLink(address);
+      void openLink(address, link);
     });
     // The words of a link lie between its first two marks; its address comes after.
     const [open, close] = node.getChildren("LinkMark");

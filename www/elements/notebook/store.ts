@@ -11,6 +11,8 @@ const MOST_OUTPUT = 1_500_000;
 interface Kept {
   readonly notebook: string;
   readonly contexts: Record<string, string>;
+  /** How each cell ended, where its outputs do not say it. */
+  readonly notes?: readonly string[];
 }
 
 /** Reads a notebook; `undefined` when there is none that can be read. */
@@ -18,8 +20,10 @@ export function restore(key: string): { content: NotebookContent; contexts: Read
   const text = sessionStorage.getItem(key);
   if (text === null) return undefined;
   try {
-    const { notebook, contexts } = JSON.parse(text) as Kept;
-    return { content: fromFile(notebook), contexts };
+    const { notebook, contexts, notes = [] } = JSON.parse(text) as Kept;
+    const content = fromFile(notebook);
+    for (const [at, cell] of content.cells.entries()) cell.note = String(notes[at] ?? "");
+    return { content, contexts };
   } catch {
     sessionStorage.removeItem(key);
     return undefined;
@@ -30,7 +34,10 @@ export function restore(key: string): { content: NotebookContent; contexts: Read
 export function keep(key: string, content: NotebookContent, contexts: Readonly<Record<string, string>>): boolean {
   const put = (outputs: (cell: Cell) => boolean) => {
     try {
-      sessionStorage.setItem(key, JSON.stringify({ notebook: toFile(content, outputs), contexts }));
+      sessionStorage.setItem(
+        key,
+        JSON.stringify({ notebook: toFile(content, outputs), contexts, notes: content.cells.map(noteOf) }),
+      );
       return true;
     } catch {
       return false;
@@ -38,6 +45,11 @@ export function keep(key: string, content: NotebookContent, contexts: Readonly<R
   };
   const small = smallest(content.cells);
   return put((cell) => small.has(cell)) || put(() => false);
+}
+
+/** What a later page says of a cell: what runs ends with the page that has started it. */
+function noteOf({ state, note }: Cell): string {
+  return { idle: note, waiting: "not run because of the reload", running: "interrupted by the reload", stopping: "stopped" }[state];
 }
 
 function smallest(cells: readonly Cell[]): Set<Cell> {

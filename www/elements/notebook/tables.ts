@@ -73,6 +73,12 @@ export function chartTables(chart: unknown): Table[] {
     : [];
 }
 
+/** Whether what a column holds are numbers, or nothing. */
+export function isNumeric(values: readonly unknown[]): boolean {
+  const there = values.filter((value) => value !== null && value !== undefined && value !== "");
+  return there.every((value) => typeof value === "number" || (typeof value === "string" && !Number.isNaN(Number(value))));
+}
+
 /** Orders two values of a column: numbers by size, everything else as text, what is missing last. */
 export function compare(a: unknown, b: unknown): number {
   const missing = (value: unknown) => value === null || value === undefined || value === "";

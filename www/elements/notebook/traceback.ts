@@ -14,7 +14,7 @@ export function readableTraceback({ name, value, traceback }: CodeError): string
   if (traceback === "") return red([name, value].filter(Boolean).join(": "));
   if (traceback.includes("\x1b")) return traceback;
   return traceback
-    .replace(/^(-{20,})(?=\S)/, "$1\n")
+    .replace(/^(-{20,})(?=[^\s-])/, "$1\n")
     .replace(/(Traceback \(most recent call last\))(?=[^\s:])/, "$1\n")
     .split("\n")
     .map((line) => coloured(line, name))

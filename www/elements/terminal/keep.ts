@@ -6,6 +6,9 @@ export interface KeptTerminal {
   readonly pid: number;
   /** What it showed, with the escape sequences that draw it again. */
   readonly text: string;
+  /** The size in characters that the text was drawn for; absent where it is not known. */
+  readonly cols?: number;
+  readonly rows?: number;
 }
 
 /** The terminals of each tab. */
@@ -37,12 +40,12 @@ export function keepTerminals(key: string, kept: KeptTerminals): void {
   let left = MOST_TEXT;
   const tabs = kept.tabs.map(({ id, panes }) => ({
     id,
-    panes: panes.map(({ pid, text }) => {
-      left -= text.length;
-      return { pid, text: left >= 0 ? text : "" };
+    panes: panes.map((pane) => {
+      left -= pane.text.length;
+      return left >= 0 ? pane : { ...pane, text: "" };
     }),
   }));
-  const without = tabs.map(({ id, panes }) => ({ id, panes: panes.map(({ pid }) => ({ pid, text: "" })) }));
+  const without = tabs.map(({ id, panes }) => ({ id, panes: panes.map((pane) => ({ ...pane, text: "" })) }));
   for (const some of [tabs, without]) {
     try {
       sessionStorage.setItem(key, JSON.stringify({ ...kept, tabs: some }));

@@ -192,9 +192,11 @@ export class TerminalEngine {
     return "";
   }
 
-  /** Draws what an earlier terminal has shown. Nothing in it is answered: who asked is gone. */
-  async restore(text: string): Promise<void> {
+  /** Draws what an earlier terminal has shown, in its size until this one has its own. Nothing in it is answered: who asked is gone. */
+  async restore(text: string, { cols, rows }: { cols?: number; rows?: number }): Promise<void> {
+    if (cols && rows) this.terminal.resize(cols, rows);
     if (text !== "") await new Promise<void>((resolve) => this.terminal.write(text, resolve));
+    this.fit();
   }
 
   /** What is on the screen and above it, as text. */

@@ -78,10 +78,14 @@ describe("metrics and ports", { timeout: 120_000 }, () => {
   test("a process is ended after asking; one that goes on is forced", async () => {
     await page.click('sandbox-processes >>> button[aria-label*="python3 server.py"]');
     await page.answer("Cancel");
+    await page.click('sandbox-ports >>> button[aria-label="Preview port 8123"]');
+    await page.find("sandbox-ports >>> iframe");
     await page.click('sandbox-processes >>> button[aria-label*="python3 server.py"]');
     await page.answer("End");
     await page.gone("sandbox-processes >>> td", "python3 server.py");
     await page.gone("sandbox-ports >>> tr", "8123");
+    await page.find("sandbox-ports >>> .preview", "Nothing listens on port 8123 any more");
+    await page.click('sandbox-ports >>> button[aria-label="Close the preview"]');
     await page.find("sandbox-ports >>> p", "Nothing listens yet");
     await page.click("[role=tab]", "Command");
     await page.commandEnd();

@@ -77,4 +77,11 @@ describe("notices", { timeout: 120_000 }, () => {
   test("nothing went wrong in the page", () => {
     expect(page.problems).toEqual([]);
   });
+
+  test("a platform that is stopped says what is lost with it, and what stays", async () => {
+    await page.page.close();
+    await Sandbox.pause(one, connection);
+    await shared.stopPlatform();
+    expect(shared.platform.log()).toContain("stopping: 1 running sandboxes end, 1 paused ones stay");
+  });
 });

@@ -39,7 +39,7 @@ async function frames(page: ConsolePage, count: number): Promise<void> {
 
 /** Turns tabs; every tenth time a terminal is opened and closed. */
 async function turns(page: ConsolePage, count: number): Promise<void> {
-  const tabs = ["Command", "Notebook", "Metrics", "Terminal 1"];
+  const tabs = ["Command", "Notebook", "Metrics & ports", "Terminal 1"];
   for (let turn = 0; turn < count; turn += 1) {
     const label = tabs[turn % tabs.length] ?? "";
     await page.click(`[role=tab][aria-label="${label}"]`);

@@ -16,7 +16,7 @@ import "./sandbox-terminal-group.js";
 /** What can be looked at: the files, the command box, the notebook, the metrics, or the terminal of this number. */
 type View = "files" | "command" | "notebook" | "metrics" | number;
 
-const NAMES = { files: "Files", command: "Command", notebook: "Notebook", metrics: "Metrics" } as const;
+const NAMES = { files: "Files", command: "Command", notebook: "Notebook", metrics: "Metrics & ports" } as const;
 
 /** The views whose code is loaded when they are first shown. */
 const LAZY = { notebook: () => import("./sandbox-notebook.js"), metrics: () => import("./sandbox-metrics.js") };

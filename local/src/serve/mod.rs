@@ -133,7 +133,8 @@ async fn serve(args: Args) -> anyhow::Result<()> {
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}
     }
-    tracing::info!("stopping");
+    let (paused, running) = platform.count();
+    tracing::info!("stopping: {running} running sandboxes end, {paused} paused ones stay");
     serving.abort();
     platform.shut_down().await;
     Ok(())
@@ -193,6 +194,7 @@ fn announce(ready: &Ready, json: bool) -> std::io::Result<()> {
     if let Some(url) = &ready.console_url {
         writeln!(out, "Console  {url}")?;
     }
+    writeln!(out, "Ctrl-C stops it, and ends running sandboxes with their files; paused ones stay.")?;
     out.flush()
 }
 

@@ -317,6 +317,13 @@ impl Platform {
         true
     }
 
+    /// How many sandboxes are paused, and how many are not.
+    pub fn count(&self) -> (usize, usize) {
+        let sandboxes = self.sandboxes();
+        let paused = sandboxes.iter().filter(|sandbox| matches!(sandbox.status().phase, Phase::Paused { .. })).count();
+        (paused, sandboxes.len() - paused)
+    }
+
     /// Ends every sandbox, those that are just being made too, and waits until nothing of them is left but the files of paused ones.
     pub async fn shut_down(&self) {
         let sandboxes: Vec<_> = {

@@ -63,7 +63,7 @@ export class SandboxLogs extends LitElement {
                 ({ timestamp, level, message, fields }) => html`<tr>
                   <td title=${timestamp.toLocaleString()}>${timestamp.toLocaleTimeString()}</td>
                   <td class=${level}>${plainName(level)}</td>
-                  <td class="message mono">${plainName([message, ...Object.values(fields)].join(" · "))}</td>
+                  <td class="message mono">${plainName([message, ...Object.entries(fields).map(([name, value]) => `${name}: ${value}`)].join(" · "))}</td>
                 </tr>`,
               )}
             </tbody></table></div>`

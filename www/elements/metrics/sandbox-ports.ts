@@ -23,6 +23,11 @@ export class SandboxPorts extends LitElement {
         text-overflow: ellipsis;
         white-space: nowrap;
       }
+      td.wide {
+        /* Addresses of one sandbox differ at their beginning, those of several in their middle: they are shown whole. */
+        overflow-wrap: anywhere;
+        white-space: normal;
+      }
       /* There is no room for more than its beginning, which says nothing: it is copied, or read in the preview. */
       @container (max-width: 560px) {
         .wide {
@@ -130,6 +135,11 @@ export class SandboxPorts extends LitElement {
         <button class="icon-button end" title="Load it anew" aria-label="Load the preview anew" @click=${() => this.preview(port)}>${icon("refresh")}</button>
         <button class="icon-button" title="Close the preview" aria-label="Close the preview" @click=${() => this.preview(undefined)}>${icon("close")}</button>
       </div>
+      ${
+        this.ports?.some((open) => open.port === port)
+          ? nothing
+          : html`<p class="hint" role="status">Nothing listens on port ${port} any more; what is shown is old.</p>`
+      }
       ${this.refusal(url) ?? this.renderFrame(port, url)}
     </div>`;
   }

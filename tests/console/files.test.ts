@@ -130,9 +130,11 @@ describe("the files of a sandbox", { timeout: 120_000 }, () => {
   });
 
   test("an entry is moved by a path and by hand, after asking", async () => {
-    const home = await printed("pwd");
     await choose("slow.bin", "Move");
-    await page.answer("Move", `${home}/project`);
+    await page.fill("sandbox-dialog >>> input", "nowhere");
+    await page.click("sandbox-dialog >>> .buttons button", "Move");
+    await page.find("sandbox-dialog >>> .problem", "There is no folder");
+    await page.answer("Move", "./into/../project");
     await page.gone("sandbox-tree >>> .row[aria-level='1']", "slow.bin");
     await page.find("sandbox-tree >>> .row[aria-level='2']", "slow.bin");
     const [row, folder] = [await page.find("sandbox-tree >>> .row", "slow.bin"), await page.find("sandbox-tree >>> .row", "into")];
@@ -162,6 +164,38 @@ describe("the files of a sandbox", { timeout: 120_000 }, () => {
     await page.find("sandbox-search >>> sandbox-error >>> .title", "The search could not be done");
     await page.click('button[aria-label="Find in files"]');
     await page.find("sandbox-tree >>> .row", "project");
+  });
+
+  test("a file is found by its name, and opened", async () => {
+    await page.page.keyboard.press("F1");
+    await page.find("console-palette >>> input:focus");
+    await page.page.keyboard.type("find a file");
+    await page.page.keyboard.press("Enter");
+    await page.find("sandbox-search >>> input[type=search]:focus");
+    await page.page.keyboard.type("TOUCH x");
+    await page.page.keyboard.press("Enter");
+    await page.find("sandbox-search >>> .count", "2 files");
+    await page.click("sandbox-search >>> .place", `project/deep/${HOSTILE}`);
+    await page.editorHas("another Needle\n");
+    await page.fill("sandbox-search >>> input[type=search]", "p*ct/*.md");
+    await page.page.keyboard.press("Enter");
+    await page.find("sandbox-search >>> .place", "project/readme.md");
+    await page.click("sandbox-search >>> label", "Match case");
+    await page.fill("sandbox-search >>> input[type=search]", "README");
+    await page.page.keyboard.press("Enter");
+    await page.find("sandbox-search >>> .count", "No file of such a name");
+    await page.click('button[aria-label="Find in files"]');
+  });
+
+  test("an entry is duplicated beside itself, and its path is copied", async () => {
+    await shared.context.overridePermissions(new URL(shared.url).origin, ["clipboard-read", "clipboard-sanitized-write"]);
+    await page.page.bringToFront();
+    await choose("project", "Duplicate");
+    await page.find("sandbox-tree >>> .row", "project (1)");
+    await choose("project (1)", "Copy path");
+    await page.find("sandbox-files >>> .notice", "The path is copied");
+    expect(await page.page.evaluate(() => navigator.clipboard.readText())).toBe(`${await printed("pwd")}/project (1)`);
+    expect(await printed("diff -r project 'project (1)' && rm -r 'project (1)'; echo $?")).toBe("0");
   });
 
   test("an open file follows the sandbox; with changes here the person compares and decides", async () => {
@@ -261,6 +295,11 @@ describe("the files of a sandbox", { timeout: 120_000 }, () => {
     })()`);
     await screenshot(page.page, "console-name-no-utf8");
     await page.click("sandbox-editor >>> .message button", "Close");
+    await choose("bad\ufffd.txt", "Delete");
+    await page.find("sandbox-files >>> .side sandbox-error >>> .title", "Deleting: This name cannot be written here");
+    expect(await page.count("sandbox-dialog")).toBe(0);
+    expect(await printed("cat bad*")).toBe("inside");
+    await page.click('sandbox-files >>> .side sandbox-error >>> button[aria-label="Dismiss"]');
     await page.run("rm bad*");
     await page.gone("sandbox-tree >>> .row", "bad\ufffd.txt");
   });
@@ -275,9 +314,9 @@ describe("the files of a sandbox", { timeout: 120_000 }, () => {
   });
 
   test("nothing went wrong in the page", () => {
-    // The browser itself notes that the file whose name is no UTF-8 was not found.
+    // The browser itself notes that the file whose name is no UTF-8 was not found, twice, and the folder that nothing could move into.
     const missing = (problem: string) => /^console: Failed to load resource: .* 404 .*\.Filesystem\/Stat$/.test(problem);
-    expect(page.problems.filter(missing)).toHaveLength(1);
+    expect(page.problems.filter(missing)).toHaveLength(3);
     expect(page.problems.filter((problem) => !missing(problem))).toEqual([]);
   });
 });

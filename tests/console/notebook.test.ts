@@ -281,6 +281,26 @@ describe("the notebook", { timeout: 240_000 }, () => {
     await notebook.outputHas(4, "sound");
   });
 
+  test("it is saved into the sandbox, and opened from its files", async () => {
+    await page.click('sandbox-notebook >>> button[aria-label="Save in the sandbox"]');
+    await page.answer("Save", "saved.ipynb");
+    await page.find("sandbox-notebook >>> .file", "saved.ipynb");
+    const count = await notebook.count();
+    await page.click("sandbox-notebook >>> .add button", "Code");
+    await page.find(cell(count + 1));
+    await page.click('button[aria-label="Show the files above"]');
+    await page.click("sandbox-tree >>> .row", "saved.ipynb");
+    await page.answer("Replace");
+    await page.gone(cell(count + 1));
+    await notebook.run(count, "print(6 * 7)");
+    await page.click('sandbox-notebook >>> button[aria-label="Save in the sandbox"]');
+    await page.find("sandbox-notebook >>> .state", "Saved as");
+    await (await page.find("sandbox-tree >>> .row", "saved.ipynb")).click({ button: "right" });
+    await page.click("sandbox-tree >>> [role=menuitem]", "Open as text");
+    await page.find("sandbox-editor >>> .cm-line", "print(6 * 7)");
+    await page.click('button[aria-label="Use the whole height"]');
+  });
+
   test("a sandbox without an interpreter says so and leads to one that has it", async () => {
     await page.createSandbox("base");
     await notebook.show();

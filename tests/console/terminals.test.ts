@@ -173,6 +173,15 @@ describe("terminals", { timeout: 90_000 }, () => {
     await other.page.keyboard.type("echo from-the-other=$kept\n");
     await other.until(`window.deepQuery("sandbox-terminal", "")[1].text().includes("from-the-other=yes")`);
     await other.click('button[aria-label="Close this part"]');
+    await other.page.keyboard.press("F1");
+    await other.find("console-palette >>> input:focus");
+    await other.page.keyboard.type("attach to");
+    await other.page.keyboard.press("Enter");
+    await other.find("sandbox-dialog >>> option", String(pid));
+    await other.answer("Attach");
+    await other.terminal(2);
+    await other.page.keyboard.type("echo chosen=$kept\n");
+    await other.terminalHas("chosen=yes");
     expect(other.problems).toEqual([]);
     await other.page.close();
     await page.page.bringToFront();

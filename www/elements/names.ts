@@ -42,6 +42,16 @@ export function joinPath(directory: string, name: string): string {
   return directory === "/" ? `/${name}` : `${directory}/${name}`;
 }
 
+/** The path that `path` leads to from the directory `from`: `.` and `..` are followed, and a slash at its end means nothing. */
+export function resolvePath(from: string, path: string): string {
+  const parts: string[] = [];
+  for (const part of (path.startsWith("/") ? path : `${from}/${path}`).split("/")) {
+    if (part === "..") parts.pop();
+    else if (part !== "" && part !== ".") parts.push(part);
+  }
+  return `/${parts.join("/")}`;
+}
+
 /** Why `name` cannot name an entry of a directory, or `undefined` when it can. */
 export function nameProblem(name: string): string | undefined {
   if (name === "") return "Give it a name.";

@@ -34,6 +34,14 @@ export const notebookStyles = css`
     text-overflow: ellipsis;
     white-space: nowrap;
   }
+  .toolbar .file {
+    flex: none;
+    max-width: 24ch;
+    overflow: hidden;
+    font-size: 12px;
+    text-overflow: ellipsis;
+    white-space: nowrap;
+  }
   .cells {
     flex: 1;
     min-height: 0;

@@ -82,7 +82,13 @@ export class SandboxConsole extends LitElement {
     return [
       ...views,
       ...terminals,
-      ...(this.ended ? [] : [{ group: "Terminal", label: "New terminal", icon: "add" as const, run: () => this.addTerminal() }]),
+      ...(this.ended
+        ? []
+        : [
+            { group: "Files", label: "Find a file by its name", icon: "search" as const, run: () => this.findFile() },
+            { group: "Terminal", label: "New terminal", icon: "add" as const, run: () => this.addTerminal() },
+            { group: "Terminal", label: "Attach to a running shell", icon: "link" as const, run: () => void this.attach() },
+          ]),
       ...(typeof shown === "number"
         ? [
             {
@@ -140,7 +146,7 @@ export class SandboxConsole extends LitElement {
     return html`
       <div class="layout ${narrow || whole ? "narrow" : "wide"}" style="--panel: ${this.panelHeight}px">
         <sandbox-files class="view" .sandbox=${sandbox} ?ended=${this.ended} ?paused=${this.paused} storage-key=${this.storageKey}
-          ?hidden=${whole || (narrow && view !== "files")}></sandbox-files>
+          ?hidden=${whole || (narrow && view !== "files")} @notebook-open=${this.openNotebook}></sandbox-files>
         ${narrow || whole ? nothing : this.renderSplitter()}
         <div class="bar">
           <div class="tabs" role="tablist" aria-label="Views" @keydown=${this.key}>
@@ -236,6 +242,32 @@ export class SandboxConsole extends LitElement {
     void this.load(view);
     if (typeof view !== "number") return;
     void this.updateComplete.then(() => this.terminal(view)?.focus());
+  }
+
+  private readonly openNotebook = (event: CustomEvent<string>) => {
+    event.preventDefault();
+    this.show("notebook");
+    void this.load("notebook").then(async () => {
+      await this.updateComplete;
+      await this.renderRoot.querySelector("sandbox-notebook")?.openFile(event.detail);
+    });
+  };
+
+  private findFile() {
+    if (this.narrow) this.show("files");
+    else this.setWhole(false);
+    void this.updateComplete.then(() => this.files.findFile());
+  }
+
+  /** Offers the shells that run without a terminal in this page, and opens one for the chosen. */
+  private async attach(): Promise<void> {
+    const { sandbox } = this;
+    if (!sandbox) return;
+    const { attachChoice } = await import("./terminal/attach.js");
+    const pid = await attachChoice(sandbox);
+    if (pid === undefined) return;
+    this.kept = new Map([...this.kept, [this.counter + 1, [{ pid, text: "", borrowed: true }]]]);
+    this.addTerminal();
   }
 
   private async load(view: View): Promise<void> {

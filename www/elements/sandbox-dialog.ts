@@ -23,6 +23,10 @@ export interface Question {
     selectStem?: boolean;
     /** Why a text cannot be taken; `undefined` when it can. */
     problem?: (text: string) => string | undefined;
+    /** Looks at a text where that takes time, before the dialog closes: the same as `problem`. */
+    settle?: (text: string) => Promise<string | undefined>;
+    /** What there is to choose from, in place of a text: each with what {@link prompt} then gives. */
+    choices?: readonly { readonly value: string; readonly label: string }[];
   };
 }
 
@@ -65,8 +69,9 @@ export class SandboxDialog extends LitElement {
   /** Receives the text (`""` where none was asked for), or `undefined` when the person said no. */
   answered: (text: string | undefined) => void = () => {};
   @state() private problem = "";
+  @state() private settling = false;
   @query("dialog") private dialog!: HTMLDialogElement;
-  @query("input") private input!: HTMLInputElement | null;
+  @query("#input") private input!: HTMLInputElement | HTMLSelectElement | null;
 
   override render() {
     const { title, text, detail, action, danger, input, others = [] } = this.question;
@@ -79,15 +84,19 @@ export class SandboxDialog extends LitElement {
           ${
             input
               ? html`<label for="input">${input.label}</label>
-                  <input id="input" class="field" autocomplete="off" spellcheck="false" .value=${input.value ?? ""}
-                    aria-describedby="problem" @input=${this.check} />
+                  ${
+                    input.choices
+                      ? html`<select id="input" class="field">${input.choices.map(({ value, label }) => html`<option value=${value}>${label}</option>`)}</select>`
+                      : html`<input id="input" class="field" autocomplete="off" spellcheck="false" .value=${input.value ?? ""}
+                          aria-describedby="problem" @input=${this.check} />`
+                  }
                   <p id="problem" class="problem" role="status">${this.problem}</p>`
               : nothing
           }
           <div class="buttons">
             <button type="button" class="button" ?autofocus=${danger && !input} @click=${() => this.finish(undefined)}>Cancel</button>
             ${others.map(({ value, label }) => html`<button type="button" class="button" @click=${() => this.finish(value)}>${label}</button>`)}
-            <button class="button ${danger ? "danger" : "primary"}" ?autofocus=${!danger && !input}>${action}</button>
+            <button class="button ${danger ? "danger" : "primary"}" ?autofocus=${!danger && !input} ?disabled=${this.settling}>${action}</button>
           </div>
         </form>
       </dialog>
@@ -99,6 +108,7 @@ export class SandboxDialog extends LitElement {
     const { input } = this.question;
     if (!this.input || !input) return;
     this.input.focus();
+    if (!(this.input instanceof HTMLInputElement)) return;
     const dot = (input.value ?? "").lastIndexOf(".");
     this.input.setSelectionRange(0, input.selectStem && dot > 0 ? dot : this.input.value.length);
   }
@@ -107,10 +117,22 @@ export class SandboxDialog extends LitElement {
     this.problem = this.question.input?.problem?.(this.input?.value ?? "") ?? "";
   }
 
-  private submit(event: Event) {
+  private async submit(event: Event) {
     event.preventDefault();
     this.check();
-    if (this.problem === "") this.finish(this.input?.value ?? "");
+    const text = this.input?.value ?? "";
+    if (this.problem !== "" || this.settling) return;
+    const { settle } = this.question.input ?? {};
+    if (settle) {
+      this.settling = true;
+      const problem = (await settle(text)) ?? "";
+      this.settling = false;
+      // What has been typed meanwhile is to be looked at first.
+      if (text !== this.input?.value) return;
+      this.problem = problem;
+      if (problem !== "") return;
+    }
+    this.finish(text);
   }
 
   private finish(text: string | undefined) {

@@ -23,7 +23,11 @@ import "./sandbox-tree.js";
 
 const KEEP_AFTER_MS = 500;
 
-/** The files of a sandbox: a tree beside an editor, or one at a time where there is little room. */
+/**
+ * The files of a sandbox: a tree beside an editor, or one at a time where there is little room.
+ *
+ * @fires notebook-open - the person wants the notebook file of the path `detail`; prevent the default to open it elsewhere than as text
+ */
 @customElement("sandbox-files")
 export class SandboxFiles extends LitElement {
   static override styles = [base, filesStyles];
@@ -45,6 +49,8 @@ export class SandboxFiles extends LitElement {
   @state() private narrow = false;
   @state() private notice = "";
   @state() private searching = false;
+  /** Whether the search is for names of files. */
+  @state() private naming = false;
   @state() private transferring = false;
   @query("sandbox-tree") private tree!: SandboxTree;
   @query("sandbox-editor") private editor!: SandboxEditor;
@@ -73,6 +79,16 @@ export class SandboxFiles extends LitElement {
   /** Reads what is shown of the tree anew. */
   async refresh(): Promise<void> {
     await this.tree?.refresh();
+  }
+
+  /** Opens the search for files by their names. */
+  async findFile(): Promise<void> {
+    this.searching = true;
+    this.naming = true;
+    this.editing &&= !this.narrow;
+    await this.updateComplete;
+    await this.search?.updateComplete;
+    this.search?.focus();
   }
 
   /** Whether a file has changes that are not saved. */
@@ -128,7 +144,7 @@ export class SandboxFiles extends LitElement {
           }
           ${
             this.searching
-              ? html`<sandbox-search .commands=${sandbox?.commands} root=${root} @search-close=${() => this.toggleSearch()}
+              ? html`<sandbox-search .commands=${sandbox?.commands} root=${root} ?names=${this.naming} @search-close=${() => this.toggleSearch()}
                   @search-open=${(event: CustomEvent<FoundPlace>) => this.open(event.detail.path, event.detail.line)}></sandbox-search>`
               : nothing
           }
@@ -217,6 +233,7 @@ export class SandboxFiles extends LitElement {
 
   private toggleSearch() {
     this.searching = !this.searching;
+    this.naming = false;
     void this.updateComplete.then(() => (this.searching ? this.search?.focus() : this.tree.focus()));
   }
 
@@ -224,6 +241,7 @@ export class SandboxFiles extends LitElement {
     const { action, entry } = event.detail;
     const acts: Record<TreeAction, () => unknown> = {
       open: () => this.open(entry.path),
+      "open-text": () => this.open(entry.path, 1),
       "open-folder": () => this.setRoot(entry.path),
       rename: () => this.actions.rename(entry),
       move: () => this.actions.moveByPath(entry),
@@ -233,12 +251,19 @@ export class SandboxFiles extends LitElement {
       "new-folder": () => this.actions.make("folder", entry.path),
       upload: () => this.choose(entry.path, "files"),
       "upload-folder": () => this.choose(entry.path, "folder"),
+      duplicate: () => this.actions.duplicate(entry),
+      "copy-path": () => this.actions.copyPath(entry),
       refresh: () => this.refresh(),
     };
     acts[action]();
   }
 
   private async open(path: string, line?: number): Promise<void> {
+    if (path.endsWith(".ipynb") && line === undefined) {
+      const opening = new CustomEvent("notebook-open", { detail: path, cancelable: true });
+      // Where nobody shows notebooks it is text as any other.
+      if (!this.dispatchEvent(opening)) return;
+    }
     this.editing = true;
     await this.editor.open(path, line);
   }
@@ -249,7 +274,7 @@ export class SandboxFiles extends LitElement {
   }
 
   private download(path: string, folder: boolean) {
-    if (this.sandbox) this.actions.download(this.sandbox, path, folder);
+    void this.actions.download(path, folder);
   }
 
   private choose(folder: string, kind: "files" | "folder") {

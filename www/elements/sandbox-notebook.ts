@@ -3,10 +3,12 @@ import { html, LitElement, nothing, type PropertyValues } from "lit";
 import { customElement, property, query, state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
 import { icon } from "./icons.js";
+import { baseName, plainName, visibleName } from "./names.js";
 import { Cell } from "./notebook/cell.js";
 import { fromFile, type NotebookContent, toFile } from "./notebook/file.js";
 import { Runner } from "./notebook/runner.js";
-import { keep, restore } from "./notebook/store.js";
+import { readNotebook, saveNotebook } from "./notebook/sandbox-file.js";
+import { keep, type NotebookFile, restore } from "./notebook/store.js";
 import { notebookStyles } from "./notebook-styles.js";
 import type { NextCell, SandboxCell } from "./sandbox-cell.js";
 import { confirm } from "./sandbox-dialog.js";
@@ -52,6 +54,8 @@ export class SandboxNotebook extends LitElement {
   @state() private news = "";
   @state() private restarting = false;
   @query("input[type=file]") private chooser!: HTMLInputElement;
+  /** The file in the sandbox that it was opened from or saved to last. */
+  @state() private file: NotebookFile | undefined;
   private runner: Runner | undefined;
   /** What its file says of it beside the language. */
   private metadata: NonNullable<NotebookContent["metadata"]> = {};
@@ -132,8 +136,10 @@ export class SandboxNotebook extends LitElement {
         )}
       </select>
       <span class="state" role="status">${this.restarting ? "Restarting" : this.news}</span>
-      <button class="icon-button" aria-label="Open a notebook file" title="Open a .ipynb file" @click=${() => this.chooser.click()}>${icon("upload")}</button>
-      <button class="icon-button" aria-label="Save as a notebook file" title="Save as a .ipynb file" @click=${this.export}>${icon("download")}</button>
+      ${this.file ? html`<span class="file" title=${plainName(this.file.path)}>${visibleName(baseName(this.file.path))}</span>` : nothing}
+      <button class="icon-button" aria-label="Save in the sandbox" title="Save in the sandbox" ?disabled=${off} @click=${this.saveInside}>${icon("save")}</button>
+      <button class="icon-button" aria-label="Open a notebook file" title="Open a .ipynb file of your machine" @click=${() => this.chooser.click()}>${icon("upload")}</button>
+      <button class="icon-button" aria-label="Download as a notebook file" title="Download as a .ipynb file" @click=${this.export}>${icon("download")}</button>
     </div>`;
   }
 
@@ -149,12 +155,13 @@ export class SandboxNotebook extends LitElement {
         printed: (cell) => this.elementOf(cell)?.draw(),
         ended: (cell) => this.cellEnded(cell),
       });
-    this.take(kept?.content ?? { cells: [], language: "python" });
+    this.take(kept?.content ?? { cells: [], language: "python" }, kept?.file);
     this.news = "";
     this.failure = undefined;
   }
 
-  private take({ cells, language, metadata = {} }: NotebookContent) {
+  private take({ cells, language, metadata = {} }: NotebookContent, file?: NotebookFile) {
+    this.file = file;
     this.metadata = metadata;
     this.cells = cells.length > 0 ? cells : [new Cell("code")];
     this.language = language;
@@ -249,10 +256,19 @@ export class SandboxNotebook extends LitElement {
   private readonly chosen = async () => {
     const file = this.chooser.files?.[0];
     this.chooser.value = "";
-    if (!file) return;
+    if (file) await this.open(async () => ({ content: fromFile(await file.text()) }));
+  };
+
+  /** Opens a notebook file of the sandbox, after asking when there are cells already. */
+  async openFile(path: string): Promise<void> {
+    const { sandbox } = this;
+    if (sandbox) await this.open(() => readNotebook(sandbox.files, path));
+  }
+
+  private async open(read: () => Promise<{ content: NotebookContent; file?: NotebookFile }>): Promise<void> {
     this.explain(undefined);
     try {
-      const content = fromFile(await file.text());
+      const { content, file } = await read();
       const sure =
         this.cells.every((cell) => cell.source.trim() === "") ||
         (await confirm({
@@ -263,10 +279,24 @@ export class SandboxNotebook extends LitElement {
         }));
       if (!sure) return;
       this.runner?.stop();
-      this.take(content);
+      this.take(content, file);
       this.keepSoon();
     } catch (error) {
       this.explain({ doing: "Opening the notebook", error });
+    }
+  }
+
+  private readonly saveInside = async () => {
+    if (!this.sandbox) return;
+    this.explain(undefined);
+    try {
+      const file = await saveNotebook(this.sandbox.files, this.file, this.content);
+      if (!file) return;
+      this.file = file;
+      this.news = `Saved as ${plainName(file.path)}`;
+      this.keepSoon();
+    } catch (error) {
+      this.explain({ doing: "Saving the notebook", error });
     }
   };
 
@@ -310,7 +340,7 @@ export class SandboxNotebook extends LitElement {
     this.timer = undefined;
     if (this.key === undefined || !this.runner || this.ended) return;
     if (this.cells.every((cell) => cell.source === "")) sessionStorage.removeItem(this.key);
-    else if (!keep(this.key, this.content, this.runner.kernel.ids)) this.news = "Too large to be kept across a reload";
+    else if (!keep(this.key, this.content, this.runner.kernel.ids, this.file)) this.news = "Too large to be kept across a reload";
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Commands } from "agent-sandbox-web";
 import { css, html, LitElement, nothing, type PropertyValues } from "lit";
 import { customElement, property, query, state } from "lit/decorators.js";
+import { findNames, MOST_NAMES } from "./files/find-names.js";
 import { type Match, MOST_MATCHES, searchFiles } from "./files/grep.js";
 import { icon } from "./icons.js";
 import { plainName, visibleName } from "./names.js";
@@ -10,11 +11,12 @@ import "./sandbox-error.js";
 /** What the event `search-open` says. */
 export interface FoundPlace {
   readonly path: string;
-  readonly line: number;
+  /** Absent when a file was found by its name. */
+  readonly line?: number;
 }
 
 /**
- * Search in the text files below a folder, with what was found by file.
+ * Search below a folder: in text files, with what was found by file, or for files by their names.
  *
  * @fires search-open - the person wants the place of `detail`, `{path, line}`
  * @fires search-close - the person wants the files back
@@ -117,10 +119,13 @@ export class SandboxSearch extends LitElement {
   @property({ attribute: false }) commands: Commands | undefined;
   /** The absolute path of the folder that is searched. */
   @property() root = "";
+  /** Whether files are looked for by their names. */
+  @property({ type: Boolean }) names = false;
   @state() private text = "";
   @state() private pattern = false;
   @state() private exact = false;
   @state() private found: ReadonlyMap<string, readonly Match[]> = new Map();
+  @state() private paths: readonly string[] = [];
   @state() private phase: "before" | "running" | "done" | "cut" = "before";
   @state() private error: unknown;
   @query("input[type=search]") private field!: HTMLInputElement;
@@ -137,9 +142,10 @@ export class SandboxSearch extends LitElement {
   }
 
   protected override willUpdate(changed: PropertyValues<this>) {
-    if (!changed.has("root") && !changed.has("commands")) return;
+    if (!changed.has("root") && !changed.has("commands") && !changed.has("names")) return;
     this.stopper?.abort();
     this.found = new Map();
+    this.paths = [];
     this.phase = "before";
     this.error = undefined;
   }
@@ -147,7 +153,8 @@ export class SandboxSearch extends LitElement {
   override render() {
     return html`
       <form role="search" @submit=${this.submit}>
-        <input type="search" class="field" aria-label="Text to find in the files" placeholder="Find in files" autocomplete="off" spellcheck="false"
+        <input type="search" class="field" aria-label=${this.names ? "Name of the file, or a part of it" : "Text to find in the files"}
+          placeholder=${this.names ? "Name of a file, such as  *.py" : "Find in files"} autocomplete="off" spellcheck="false"
           .value=${this.text} @input=${(event: Event) => this.write((event.target as HTMLInputElement).value)} @keydown=${this.key} />
         ${
           this.phase === "running"
@@ -156,18 +163,33 @@ export class SandboxSearch extends LitElement {
         }
         <div class="options">
           <label><input type="checkbox" .checked=${this.exact} @change=${(event: Event) => this.setExact(checked(event))} />Match case</label>
-          <label><input type="checkbox" .checked=${this.pattern} @change=${(event: Event) => this.setPattern(checked(event))} />Pattern</label>
+          ${
+            this.names
+              ? nothing
+              : html`<label><input type="checkbox" .checked=${this.pattern} @change=${(event: Event) => this.setPattern(checked(event))} />Pattern</label>`
+          }
+          <label><input type="checkbox" .checked=${this.names} @change=${(event: Event) => this.setNames(checked(event))} />File names</label>
         </div>
         <div class="count" role="status">${this.counted}</div>
       </form>
       ${this.error === undefined ? nothing : html`<sandbox-error .error=${this.error} doing="Searching"></sandbox-error>`}
-      <div class="found">${[...this.found].map(([path, matches]) => this.renderFile(path, matches))}</div>
+      <div class="found">
+        ${[...this.found].map(([path, matches]) => this.renderFile(path, matches))}
+        ${this.paths.map(
+          (path) => html`<button class="place" title=${plainName(path)} @click=${() => this.open({ path })}>
+            <span class="text">${visibleName(this.relative(path))}</span></button>`,
+        )}
+      </div>
     `;
   }
 
+  private relative(path: string): string {
+    const top = this.root === "/" ? "/" : `${this.root}/`;
+    return path.startsWith(top) ? path.slice(top.length) : path;
+  }
+
   private renderFile(path: string, matches: readonly Match[]) {
-    const shown = path.startsWith(`${this.root}/`) ? path.slice(this.root.length + 1) : path;
-    return html`<h3 title=${plainName(path)}>${visibleName(shown)} <span class="muted">${matches.length}</span></h3>
+    return html`<h3 title=${plainName(path)}>${visibleName(this.relative(path))} <span class="muted">${matches.length}</span></h3>
       ${matches.map(
         ({ line, text }) => html`<button class="place" @click=${() => this.open({ path, line })}>
           <span class="number">${line}</span><span class="text">${this.renderText(text)}</span></button>`,
@@ -183,6 +205,7 @@ export class SandboxSearch extends LitElement {
   }
 
   private get counted(): string {
+    if (this.names) return this.countedNames;
     const places = [...this.found.values()].reduce((sum, matches) => sum + matches.length, 0);
     const files = this.found.size;
     const words = `${places} ${places === 1 ? "line" : "lines"} in ${files} ${files === 1 ? "file" : "files"}`;
@@ -190,6 +213,15 @@ export class SandboxSearch extends LitElement {
     if (this.phase === "running") return places === 0 ? "Searching" : `${words} so far`;
     if (this.phase === "done") return places === 0 && this.error === undefined ? "Nothing was found" : words;
     return `The first ${MOST_MATCHES.toLocaleString("en")} lines; look for something rarer to see the rest`;
+  }
+
+  private get countedNames(): string {
+    const { length } = this.paths;
+    const words = `${length} ${length === 1 ? "file" : "files"}`;
+    if (this.phase === "before") return "";
+    if (this.phase === "running") return length === 0 ? "Searching" : `${words} so far`;
+    if (this.phase === "done") return length === 0 && this.error === undefined ? "No file of such a name was found" : words;
+    return `The first ${MOST_NAMES} files; give more of the name to see the rest`;
   }
 
   private write(text: string) {
@@ -204,22 +236,30 @@ export class SandboxSearch extends LitElement {
     this.pattern = pattern;
   }
 
+  private setNames(names: boolean) {
+    this.names = names;
+  }
+
   private submit(event: Event) {
     event.preventDefault();
     void this.run();
   }
 
   private async run(): Promise<void> {
-    const { commands, text, pattern, exact } = this;
+    const { commands, text, pattern, exact, names, root } = this;
     if (!commands || text === "") return;
     this.stopper?.abort();
     const stopper = new AbortController();
     this.stopper = stopper;
     this.found = new Map();
+    this.paths = [];
     this.error = undefined;
     this.phase = "running";
     try {
-      const cut = await searchFiles(commands, this.root, { text, pattern, exact }, (matches) => this.add(matches), stopper.signal);
+      const { signal } = stopper;
+      const cut = names
+        ? await findNames(commands, root, text, exact, (paths) => this.addPaths(paths), signal)
+        : await searchFiles(commands, root, { text, pattern, exact }, (matches) => this.add(matches), signal);
       if (stopper === this.stopper) this.phase = cut ? "cut" : "done";
     } catch (error) {
       if (stopper !== this.stopper || stopper.signal.aborted) return;
@@ -237,6 +277,10 @@ export class SandboxSearch extends LitElement {
     const found = new Map(this.found);
     for (const match of matches) found.set(match.path, [...(found.get(match.path) ?? []), match]);
     this.found = found;
+  }
+
+  private addPaths(paths: readonly string[]) {
+    this.paths = [...this.paths, ...paths];
   }
 
   private open(detail: FoundPlace) {

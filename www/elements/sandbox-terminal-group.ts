@@ -14,7 +14,6 @@ import "./sandbox-terminal-settings.js";
 interface Pane {
   readonly key: number;
   readonly kept?: KeptTerminal | undefined;
-  readonly borrowed: boolean;
 }
 
 // More than that nobody can read.
@@ -164,14 +163,14 @@ export class SandboxTerminalGroup extends LitElement {
           (pane) => pane.key,
           (pane, at) => html`<div class="pane" @focusin=${() => this.use(pane.key)}>
             <sandbox-terminal data-key=${pane.key} label=${several ? `${this.label}, part ${at + 1}` : this.label} .sandbox=${this.sandbox}
-              .kept=${pane.kept} ?borrowed=${pane.borrowed} ?ended=${this.ended} ?paused=${this.paused} ?active=${this.active}
+              .kept=${pane.kept} ?borrowed=${pane.kept?.borrowed} ?ended=${this.ended} ?paused=${this.paused} ?active=${this.active}
               @terminal-leave=${() => this.leave()} @terminal-control=${() => this.setControl(false)}></sandbox-terminal>
           </div>`,
         )}
       </div>
       ${this.renderKeys()}
       <sandbox-terminal-settings .sandbox=${this.ended ? undefined : this.sandbox}
-        @shell-attach=${(event: CustomEvent<ProcessInfo>) => this.add({ pid: event.detail.pid, text: "" }, true)}></sandbox-terminal-settings>
+        @shell-attach=${(event: CustomEvent<ProcessInfo>) => this.add({ pid: event.detail.pid, text: "", borrowed: true })}></sandbox-terminal-settings>
     `;
   }
 
@@ -208,13 +207,13 @@ export class SandboxTerminalGroup extends LitElement {
     return this.renderRoot.querySelector(`sandbox-terminal[data-key="${this.used}"]`);
   }
 
-  private pane(kept?: KeptTerminal, borrowed = false): Pane {
+  private pane(kept?: KeptTerminal): Pane {
     this.counter += 1;
-    return { key: this.counter, kept, borrowed };
+    return { key: this.counter, kept };
   }
 
-  private add(kept?: KeptTerminal, borrowed = false) {
-    const pane = this.pane(kept, borrowed);
+  private add(kept?: KeptTerminal) {
+    const pane = this.pane(kept);
     const at = this.panes.findIndex(({ key }) => key === this.used) + 1;
     this.panes = [...this.panes.slice(0, at), pane, ...this.panes.slice(at)];
     this.used = pane.key;

@@ -88,7 +88,8 @@ export class SandboxTerminal extends LitElement {
   keep(): KeptTerminal | undefined {
     const { pid } = this;
     if (this.current === "ended") return undefined;
-    if (pid !== undefined && this.engine) return { pid, text: this.engine.serialize(), ...this.engine.size };
+    if (pid !== undefined && this.engine)
+      return { pid, text: this.engine.serialize(), borrowed: this.borrowed, ...this.engine.size };
     // One that has not been attached to again goes on being what it was.
     return this.kept;
   }

@@ -14,6 +14,7 @@ import "./sandbox-error.js";
 /** What can be done with an entry. */
 export type TreeAction =
   | "open"
+  | "open-text"
   | "open-folder"
   | "rename"
   | "move"
@@ -23,6 +24,8 @@ export type TreeAction =
   | "new-folder"
   | "upload"
   | "upload-folder"
+  | "duplicate"
+  | "copy-path"
   | "refresh";
 
 interface Offer {
@@ -31,10 +34,13 @@ interface Offer {
   readonly icon: IconName;
   /** For what it is offered: `top` is the folder that the tree shows. */
   readonly for: readonly ("file" | "other" | "folder" | "top")[];
+  /** Only for names that it matches. */
+  readonly named?: RegExp;
 }
 
 const OFFERS: readonly Offer[] = [
   { action: "open", label: "Open", icon: "file", for: ["file", "other"] },
+  { action: "open-text", label: "Open as text", icon: "file", for: ["file"], named: /\.ipynb$/ },
   { action: "new-file", label: "New file", icon: "newFile", for: ["folder", "top"] },
   { action: "new-folder", label: "New folder", icon: "newFolder", for: ["folder", "top"] },
   { action: "upload", label: "Upload files here", icon: "upload", for: ["folder", "top"] },
@@ -44,6 +50,8 @@ const OFFERS: readonly Offer[] = [
   { action: "refresh", label: "Refresh", icon: "refresh", for: ["top"] },
   { action: "rename", label: "Rename", icon: "rename", for: ["file", "other", "folder"] },
   { action: "move", label: "Move", icon: "move", for: ["file", "other", "folder"] },
+  { action: "duplicate", label: "Duplicate", icon: "newFile", for: ["file", "other", "folder"] },
+  { action: "copy-path", label: "Copy path", icon: "copy", for: ["file", "other", "folder", "top"] },
   { action: "delete", label: "Delete", icon: "trash", for: ["file", "other", "folder"] },
 ];
 
@@ -219,7 +227,7 @@ export class SandboxTree extends LitElement {
 
   private renderMenu(entry: EntryInfo) {
     const kind = this.offeredAs(entry);
-    return OFFERS.filter((offer) => offer.for.includes(kind)).map(
+    return OFFERS.filter((offer) => offer.for.includes(kind) && (offer.named?.test(entry.name) ?? true)).map(
       ({ action, label, icon: name }) =>
         html`<button role="menuitem" tabindex="-1" @click=${() => this.act(action, entry)}>${icon(name)}${label}</button>`,
     );

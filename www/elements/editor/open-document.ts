@@ -1,6 +1,7 @@
 import { FileNotFoundError, type Files } from "agent-sandbox-web";
-import { ExplainedError, isGone } from "../describe-error.js";
+import { isGone } from "../describe-error.js";
 import type { OpenedFile } from "../files/open-file.js";
+import { isDoubtful, unreachable } from "../files/unreachable.js";
 import { parentOf } from "../names.js";
 import type { Draft } from "./drafts.js";
 import type { EditorDocument } from "./editor-engine.js";
@@ -73,11 +74,5 @@ export function version(info: { readonly size: number; readonly modifiedTime?: D
 
 /** Why a file that was listed cannot be read, where its name tells more than the error. */
 export function withReason(error: unknown, path: string): unknown {
-  if (!(error instanceof FileNotFoundError) || !path.includes("\ufffd")) return error;
-  return new ExplainedError(
-    "This name cannot be written here",
-    "Its bytes are not UTF-8, so that the sandbox cannot be asked for it by name.",
-    "Rename it in a terminal: its beginning and * name it, as in mv begin* new-name.",
-    { cause: error },
-  );
+  return error instanceof FileNotFoundError && isDoubtful(path) ? unreachable(error) : error;
 }

@@ -1,9 +1,11 @@
 import type { EntryInfo, Files, Sandbox } from "agent-sandbox-web";
-import { baseName, joinPath, nameProblem, parentOf, plainName } from "../names.js";
+import { baseName, joinPath, nameProblem, parentOf, plainName, resolvePath } from "../names.js";
 import { confirm, prompt } from "../sandbox-dialog.js";
 import { downloadingFile, downloadingFolder } from "./download.js";
+import { folderProblem } from "./folder-problem.js";
 import { type LocalEntry, sizeOf } from "./local-entries.js";
 import type { Transfers } from "./transfers.js";
+import { checkReachable } from "./unreachable.js";
 import { freeName, uploading } from "./upload.js";
 
 /** Where actions on files are shown. */
@@ -45,32 +47,58 @@ export class FileActions {
 
   async rename(entry: EntryInfo): Promise<void> {
     const folder = parentOf(entry.path);
-    const name = await prompt({
-      title: `Rename ${plainName(entry.name)}`,
-      action: "Rename",
-      input: {
-        label: "New name",
-        value: entry.name,
-        selectStem: entry.type !== "directory",
-        problem: (text) => nameProblem(text) ?? (text === entry.name ? undefined : this.taken(folder, text)),
-      },
+    await this.view.attempt("Renaming", async (sandbox) => {
+      await checkReachable(sandbox.files, entry.path);
+      const name = await prompt({
+        title: `Rename ${plainName(entry.name)}`,
+        action: "Rename",
+        input: {
+          label: "New name",
+          value: entry.name,
+          selectStem: entry.type !== "directory",
+          problem: (text) => nameProblem(text) ?? (text === entry.name ? undefined : this.taken(folder, text)),
+        },
+      });
+      if (name !== undefined && name !== entry.name) await this.put(sandbox, entry.path, joinPath(folder, name));
     });
-    if (name === undefined || name === entry.name) return;
-    await this.view.attempt("Renaming", (sandbox) => this.put(sandbox, entry.path, joinPath(folder, name)));
+  }
+
+  /** Copies an entry beside itself, with all that is in it. */
+  async duplicate({ path, name }: EntryInfo): Promise<void> {
+    const folder = parentOf(path);
+    await this.view.attempt("Duplicating", async ({ files, commands }) => {
+      await checkReachable(files, path);
+      const taken = new Set((await files.list(folder)).map((entry) => entry.name));
+      const copy = joinPath(folder, freeName(name, taken));
+      // No shell reads the names; modes, times and links stay what they are.
+      await commands.run(["cp", "-a", "--", path, copy], { check: true, timeoutMs: 0 });
+      await this.view.reveal(folder, copy);
+    });
+  }
+
+  async copyPath({ path }: EntryInfo): Promise<void> {
+    await navigator.clipboard.writeText(path);
+    this.view.say("The path is copied.");
   }
 
   /** Asks where to move an entry to, and moves it. */
   async moveByPath(entry: EntryInfo): Promise<void> {
-    const folder = await prompt({
-      title: `Move ${plainName(entry.name)}`,
-      action: "Move",
-      input: {
-        label: "Folder to move it into",
-        value: parentOf(entry.path),
-        problem: (text) => (text.startsWith("/") ? inItself(entry.path, text) : "Give the whole path, beginning with a slash."),
-      },
+    const from = parentOf(entry.path);
+    await this.view.attempt("Moving", async (sandbox) => {
+      await checkReachable(sandbox.files, entry.path);
+      const folder = await prompt({
+        title: `Move ${plainName(entry.name)}`,
+        text: "A path without a slash at its beginning goes on from the folder it is in.",
+        action: "Move",
+        input: {
+          label: "Folder to move it into",
+          value: from,
+          problem: (text) => (text === "" ? "Name a folder." : inItself(entry.path, resolvePath(from, text))),
+          settle: (text) => folderProblem(sandbox.files, resolvePath(from, text)),
+        },
+      });
+      if (folder !== undefined) await this.move(sandbox, entry.path, resolvePath(from, folder));
     });
-    if (folder !== undefined) await this.move(entry.path, folder);
   }
 
   /** Moves an entry that was dragged, after asking: a hand slips. */
@@ -82,29 +110,34 @@ export class FileActions {
       detail: plainName(folder),
       action: "Move",
     });
-    if (agreed) await this.move(path, folder);
+    if (agreed) await this.view.attempt("Moving", (sandbox) => this.move(sandbox, path, folder));
   }
 
   async delete(entry: EntryInfo): Promise<void> {
     const folder = entry.type === "directory";
-    const agreed = await confirm({
-      title: `Delete ${folder ? "the folder" : "the file"} ${plainName(entry.name)}?`,
-      text: folder ? "Everything in it is deleted too. This cannot be undone." : "This cannot be undone.",
-      detail: plainName(entry.path),
-      action: "Delete",
-      danger: true,
-    });
-    if (!agreed) return;
     await this.view.attempt("Deleting", async ({ files }) => {
+      // Removing what is not there is no error, and would look as if it had been done.
+      await checkReachable(files, entry.path);
+      const agreed = await confirm({
+        title: `Delete ${folder ? "the folder" : "the file"} ${plainName(entry.name)}?`,
+        text: folder ? "Everything in it is deleted too. This cannot be undone." : "This cannot be undone.",
+        detail: plainName(entry.path),
+        action: "Delete",
+        danger: true,
+      });
+      if (!agreed) return;
       await files.remove(entry.path);
       this.view.removed(entry.path);
       await this.view.reveal(parentOf(entry.path), parentOf(entry.path));
     });
   }
 
-  download(sandbox: Sandbox, path: string, folder: boolean): void {
-    const work = folder ? downloadingFolder(sandbox, path, (why) => this.view.say(why)) : downloadingFile(sandbox, path);
-    this.view.transfers.add(`Downloading ${plainName(baseName(path))}`, undefined, work);
+  async download(path: string, folder: boolean): Promise<void> {
+    await this.view.attempt("Downloading", async (sandbox) => {
+      await checkReachable(sandbox.files, path);
+      const work = folder ? downloadingFolder(sandbox, path, (why) => this.view.say(why)) : downloadingFile(sandbox, path);
+      this.view.transfers.add(`Downloading ${plainName(baseName(path))}`, undefined, work);
+    });
   }
 
   /** Uploads into a folder, after asking what becomes of what is there. */
@@ -159,21 +192,19 @@ export class FileActions {
     });
   }
 
-  private async move(path: string, folder: string): Promise<void> {
+  private async move(sandbox: Sandbox, path: string, folder: string): Promise<void> {
     const to = joinPath(folder, baseName(path));
     if (to === path) return;
-    await this.view.attempt("Moving", async (sandbox) => {
-      const agreed =
-        !(await isThere(sandbox.files, to)) ||
-        (await confirm({
-          title: `Replace ${plainName(baseName(path))}?`,
-          text: "Something of this name is there already. It goes away.",
-          detail: plainName(to),
-          action: "Replace",
-          danger: true,
-        }));
-      if (agreed) await this.put(sandbox, path, to);
-    });
+    const agreed =
+      !(await isThere(sandbox.files, to)) ||
+      (await confirm({
+        title: `Replace ${plainName(baseName(path))}?`,
+        text: "Something of this name is there already. It goes away.",
+        detail: plainName(to),
+        action: "Replace",
+        danger: true,
+      }));
+    if (agreed) await this.put(sandbox, path, to);
   }
 
   private async put({ files }: Sandbox, from: string, to: string): Promise<void> {

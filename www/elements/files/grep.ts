@@ -25,7 +25,8 @@ export interface Match {
 /** More are not read: nobody looks through them. */
 export const MOST_MATCHES = 1000;
 const SHOWN_CHARACTERS = 300;
-const LEFT_OUT = [".git", "node_modules", "__pycache__", ".venv", "target"];
+/** Folders that machines write in. */
+export const LEFT_OUT = [".git", "node_modules", "__pycache__", ".venv", "target"];
 
 /**
  * Looks through the text files below a folder, in folders that people write in.

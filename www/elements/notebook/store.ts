@@ -13,17 +13,28 @@ interface Kept {
   readonly contexts: Record<string, string>;
   /** How each cell ended, where its outputs do not say it. */
   readonly notes?: readonly string[];
+  /** Where in the sandbox its file is. */
+  readonly file?: NotebookFile | undefined;
+}
+
+/** A notebook's file in the sandbox. */
+export interface NotebookFile {
+  readonly path: string;
+  /** As which state of the file it was read or written; see `version`. */
+  readonly version: string | undefined;
 }
 
 /** Reads a notebook; `undefined` when there is none that can be read. */
-export function restore(key: string): { content: NotebookContent; contexts: Readonly<Record<string, string>> } | undefined {
+export function restore(
+  key: string,
+): { content: NotebookContent; contexts: Readonly<Record<string, string>>; file: NotebookFile | undefined } | undefined {
   const text = sessionStorage.getItem(key);
   if (text === null) return undefined;
   try {
-    const { notebook, contexts, notes = [] } = JSON.parse(text) as Kept;
+    const { notebook, contexts, notes = [], file } = JSON.parse(text) as Kept;
     const content = fromFile(notebook);
     for (const [at, cell] of content.cells.entries()) cell.note = String(notes[at] ?? "");
-    return { content, contexts };
+    return { content, contexts, file };
   } catch {
     sessionStorage.removeItem(key);
     return undefined;
@@ -31,12 +42,17 @@ export function restore(key: string): { content: NotebookContent; contexts: Read
 }
 
 /** Keeps a notebook: its text whole, of its outputs what fits. Gives whether there was room. */
-export function keep(key: string, content: NotebookContent, contexts: Readonly<Record<string, string>>): boolean {
+export function keep(
+  key: string,
+  content: NotebookContent,
+  contexts: Readonly<Record<string, string>>,
+  file?: NotebookFile,
+): boolean {
   const put = (outputs: (cell: Cell) => boolean) => {
     try {
       sessionStorage.setItem(
         key,
-        JSON.stringify({ notebook: toFile(content, outputs), contexts, notes: content.cells.map(noteOf) }),
+        JSON.stringify({ notebook: toFile(content, outputs), contexts, notes: content.cells.map(noteOf), file }),
       );
       return true;
     } catch {

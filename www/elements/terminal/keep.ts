@@ -9,6 +9,8 @@ export interface KeptTerminal {
   /** The size in characters that the text was drawn for; absent where it is not known. */
   readonly cols?: number;
   readonly rows?: number;
+  /** Whether the shell belongs to somebody else, and is only let go of at the end. */
+  readonly borrowed?: boolean;
 }
 
 /** The terminals of each tab. */

@@ -177,7 +177,7 @@ describe("terminals", { timeout: 90_000 }, () => {
     await other.find("console-palette >>> input:focus");
     await other.page.keyboard.type("attach to");
     await other.page.keyboard.press("Enter");
-    await other.find("sandbox-dialog >>> option", String(pid));
+    await other.find("sandbox-dialog >>> select", String(pid));
     await other.answer("Attach");
     await other.terminal(2);
     await other.page.keyboard.type("echo chosen=$kept\n");

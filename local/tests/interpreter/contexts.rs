@@ -82,10 +82,16 @@ async fn bash_keeps_its_state_and_reports_failures() {
     assert_eq!(text(&events, "stdout"), "hello world in /usr\n");
     let events = role.run(json!({ "code": "false", "language": "bash" })).await;
     assert_eq!(*error(&events), json!({ "type": "error", "name": "", "value": "1", "traceback": "" }));
-    let mut cell = role.cell(json!({ "code": "echo go; sleep 1000", "language": "bash" })).await;
-    cell.until("stdout").await;
-    drop(cell);
-    let events = role.run(json!({ "code": "echo $name", "language": "bash" })).await;
-    assert_eq!(text(&events, "stdout"), "world\n");
-    assert!(of_type(&events, "error").is_empty());
+    // The second is deaf to its first interrupt, as bash itself is while it starts a program.
+    let deaf = "bash -c 'trap \"trap - INT\" INT; echo deaf; while :; do sleep 0.1; done'";
+    for code in ["echo go; sleep 1000", deaf] {
+        let mut cell = role.cell(json!({ "code": code, "language": "bash" })).await;
+        cell.until("stdout").await;
+        drop(cell);
+        for word in ["first", "second"] {
+            let events = role.run(json!({ "code": format!("echo $name {word}"), "language": "bash" })).await;
+            assert_eq!(text(&events, "stdout"), format!("world {word}\n"));
+            assert!(of_type(&events, "error").is_empty());
+        }
+    }
 }

@@ -14,6 +14,7 @@ import json
 import os
 import threading
 import types
+import uuid
 
 import zmq
 from ipykernel.iostream import IOPubThread, OutStream
@@ -101,13 +102,58 @@ def pop_environment():
             os.environ[name] = value
 
 
+def insistent(kernel_class):
+    """Bash's kernel interrupts once and waits for the prompt. An interrupt that comes while bash starts a program is lost: this one goes on
+    until the prompt is there."""
+    import pexpect
+
+    class Insistent(kernel_class):
+        def _start_bash(self):
+            super()._start_bash()
+            shell, child = self.bashwrapper, self.bashwrapper.child
+            interrupt, expect = child.sendintr, shell._expect_prompt
+            interrupts = 0
+
+            def first_interrupt():
+                nonlocal interrupts
+                interrupts = 1
+                interrupt()
+
+            def settle():
+                """Each further interrupt may have brought a prompt of its own, which would count as the next cell's end."""
+                mark = uuid.uuid4().hex
+                child.sendline(f"echo {mark[:8]}''{mark[8:]}")
+                child.expect_exact(mark, timeout=5)
+                expect(timeout=5)
+
+            def expect_prompt(timeout=-1):
+                nonlocal interrupts
+                while interrupts:
+                    try:
+                        found = expect(timeout=1)
+                        output = child.before
+                        if interrupts > 1:
+                            settle()
+                        child.before = output
+                        interrupts = 0
+                        return found
+                    except (KeyboardInterrupt, pexpect.TIMEOUT):
+                        interrupts += 1
+                        interrupt()
+                return expect(timeout)
+
+            child.sendintr, shell._expect_prompt = first_interrupt, expect_prompt
+
+    return Insistent
+
+
 def main():
     language, arguments = sys.argv[1], sys.argv[2:]
     options = {}
     if language == "bash":
         from bash_kernel.kernel import BashKernel
 
-        options["kernel_class"] = BashKernel
+        options["kernel_class"] = insistent(BashKernel)
     app = KernelApp.instance(**options)
     app.config.HistoryManager.enabled = False
     app.config.InteractiveShell.colors = "nocolor"

@@ -27,7 +27,7 @@ extern "C" {
     fn write_info(wire: &JsValue, path: &str) -> JsValue;
 }
 
-#[wasm_bindgen(module = "/src/js/files.js")]
+#[wasm_bindgen(module = "/src/js/reading.js")]
 extern "C" {
     /// A stream of a body without its first `skip` bytes, and of no more than `most`.
     #[wasm_bindgen(js_name = guardedBody)]
@@ -73,7 +73,7 @@ impl Files {
             8 => target.promise(async move { crate::watch::watch(&of, &first, &Options::new(second)?).await }),
             9 => return at_once(download_url(target, &first, second)),
             10 => return at_once(upload_url(target, &first, second)),
-            // What `js/files.js` needs.
+            // What `js/upload.js` needs.
             11 => {
                 let (headers, options) = (args.get(2), args.get(3));
                 target.promise(async move { put(&of, &first, second, headers.unchecked_ref(), &Options::new(options)?).await })

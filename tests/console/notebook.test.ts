@@ -145,7 +145,7 @@ describe("the notebook", { timeout: 240_000 }, () => {
   test("a restart takes the variables, also out of a cell that hangs", async () => {
     await notebook.start(3, "import time\nprint('hangs', flush=True)\ntime.sleep(1000)");
     await notebook.outputHas(3, "hangs");
-    await page.click('sandbox-notebook >>> button[aria-label="Restart the kernel"]');
+    await page.click('sandbox-notebook >>> button[aria-label="Restart kernel"]');
     await notebook.ended(3);
     await page.find("sandbox-notebook >>> .state", "variables are gone");
     await notebook.run(3, "print('a' in globals())");

@@ -128,7 +128,7 @@ export class SandboxNotebook extends LitElement {
       <button class="button" aria-label="Run all cells" title="Run all cells" ?disabled=${off} @click=${this.runAll}>${icon("runAll")}<span class="label">Run all</span></button>
       <button class="button" aria-label="Stop" title="Interrupt the running cell" ?disabled=${!busy} @click=${() => this.runner?.stop()}>${icon("stop")}<span
         class="label">Stop</span></button>
-      <button class="button" aria-label="Restart the kernel" title="Restart the kernel: its variables go away" ?disabled=${off || this.restarting}
+      <button class="button" aria-label="Restart kernel" title="Restart the kernel: its variables go away" ?disabled=${off || this.restarting}
         @click=${this.restart}>${icon("refresh")}<span class="label">Restart kernel</span></button>
       <select class="field" aria-label="Language of the code" .value=${this.language} @change=${this.chooseLanguage}>
         ${Object.entries({ ...LANGUAGES, [this.language]: LANGUAGES[this.language] ?? this.language }).map(

@@ -16,7 +16,8 @@ function save(blob, path) {
 
 /** The stream, if it is one that can be written to. */
 function checkSink(target) {
-  if (madeAs(target) !== "WritableStream") {
+  // A file handle's own stream extends the plain one.
+  if (!/^(FileSystemWritableFile|Writable)Stream$/.test(madeAs(target))) {
     throw invalid(`target must be a FileSystemFileHandle, a WritableStream, "save" or absent, not ${kind(target)}.`);
   }
   if (target.locked) throw invalid("target is a stream that somebody else writes to.");

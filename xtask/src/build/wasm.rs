@@ -34,7 +34,11 @@ pub fn build(project: &Project) -> Result<()> {
     let products = ["_bg.wasm", ".js"].map(|ending| dist.join(format!("{NAME}{ending}")));
     let bundler = project.path("xtask/js/bundle.mjs");
     // The program itself counts as a source: it holds the generator of the glue.
-    if is_fresh(&products, &[compiled.clone(), bundler.clone(), std::env::current_exe()?]) {
+    let mut sources = vec![compiled.clone(), bundler.clone(), std::env::current_exe()?];
+    // Cargo knows of those files alone that the crate names, not of what they import.
+    let scripts = files_below(&project.path("src"), &[])?.into_iter().map(|(path, _)| path);
+    sources.extend(scripts.filter(|path| path.extension().is_some_and(|extension| extension == "js")));
+    if is_fresh(&products, &sources) {
         say("    the glue is up to date");
         return Ok(());
     }

@@ -8,6 +8,7 @@ import { codeOf } from "./describe-error.js";
 import { duration } from "./format.js";
 import { icon } from "./icons.js";
 import { DrawPacer } from "./next-frame.js";
+import { RELOADED } from "./reloaded.js";
 import type { SandboxOutput } from "./sandbox-output.js";
 import { base, emptyState } from "./styles.js";
 import "./sandbox-error.js";
@@ -346,7 +347,7 @@ export class SandboxCommand extends LitElement {
     const run = this.runs.find(({ endedAt }) => endedAt === undefined);
     const { pid } = run ?? {};
     if (!run || pid === undefined) return;
-    run.output.write("\x1b[7m[The page was loaded anew: output may be missing]\x1b[0m\n");
+    run.output.write(`${RELOADED}\n`);
     void this.follow(run, () => sandbox.commands.connect(pid));
   }
 

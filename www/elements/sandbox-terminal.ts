@@ -6,6 +6,7 @@ import { isGone } from "./describe-error.js";
 import { icon } from "./icons.js";
 import { plainName } from "./names.js";
 import { openLink } from "./open-link.js";
+import { RELOADED } from "./reloaded.js";
 import { confirm } from "./sandbox-dialog.js";
 import { base } from "./styles.js";
 import type { KeptTerminal } from "./terminal/keep.js";
@@ -20,9 +21,6 @@ const MISSING = "E3000";
 
 /** The ends after which the shell may still run. */
 const ATTACHABLE: readonly (TerminalEnd["reason"] | undefined)[] = ["lost", "detached", "paused"];
-
-/** Marks the place up to which an earlier page has shown the output. */
-const RELOADED = "\r\n\x1b[7m[The page was loaded anew: output may be missing]\x1b[0m\r\n";
 
 /** How the terminal is doing. */
 export type TerminalPhase = "starting" | "open" | "ended" | "failed";
@@ -226,7 +224,7 @@ export class SandboxTerminal extends LitElement {
     });
     this.engine.shown = this.active;
     const { kept } = this;
-    if (kept) await this.engine.restore(kept.text === "" || this.ended ? kept.text : kept.text + RELOADED, kept);
+    if (kept) await this.engine.restore(kept.text === "" || this.ended ? kept.text : `${kept.text}\r\n${RELOADED}\r\n`, kept);
     if (kept && this.ended) this.stopTyping("ended");
     else await this.open(kept?.pid);
   }

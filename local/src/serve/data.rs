@@ -16,7 +16,16 @@ pub struct DataDir {
     sandboxes: PathBuf,
     /// Where snapshots are.
     pub snapshots: PathBuf,
-    _lock: File,
+    lock: File,
+}
+
+/// Closing the file would not do: a process that is being started still holds a copy of it, until it runs its own program.
+impl Drop for DataDir {
+    fn drop(&mut self) {
+        if let Err(error) = self.lock.unlock() {
+            tracing::warn!(%error, "cannot unlock the data folder");
+        }
+    }
 }
 
 /// The folders of one sandbox. They are removed with [`Folders::remove`].
@@ -55,7 +64,7 @@ impl DataDir {
                 path.display()
             );
         }
-        let data = Self { sandboxes, snapshots, _lock: lock };
+        let data = Self { sandboxes, snapshots, lock };
         let paused = data.tidy()?;
         Ok((data, paused))
     }
@@ -219,8 +228,10 @@ mod tests {
         std::fs::create_dir_all(&sealed).unwrap();
         std::fs::set_permissions(sealed.parent().unwrap(), Permissions::from_mode(0o000)).unwrap();
         assert!(DataDir::open(folder.path()).is_err());
+        let copy = data.lock.try_clone().unwrap();
         drop(data);
-        DataDir::open(folder.path()).unwrap();
+        DataDir::open(folder.path()).expect("a copy in a process that is being started does not hold the folder");
+        drop(copy);
         assert!(!folders.root.exists());
     }
 }

@@ -1,8 +1,8 @@
 // Code cells over a scripted interpreter: its lines byte for byte, what it refuses, and what ends a cell.
-import type { CodeContext, SandboxHandoff } from "agent-sandbox-web";
+import type { CodeContext, CodeResult, SandboxHandoff } from "agent-sandbox-web";
 import { assert } from "chai";
 import { concat, text, utf8 } from "../support/bytes.ts";
-import { fastClock } from "../support/clock.ts";
+import { fastClock, heldTimers } from "../support/clock.ts";
 import { Body, fakeFetch } from "../support/fake-fetch.ts";
 import { accepted, END, executing, failed, line, result, run, stderr, stdout, TIMESTAMP } from "../support/interpreter.ts";
 import { eventually, fakeSandbox, rejected, sceneSandbox, shown } from "../support/sandboxes.ts";
@@ -268,16 +268,20 @@ export const cells = suite("code cells", (test) => {
   });
 
   test("a cell outlives the request timeout once its answer has begun", async (context) => {
-    const body = new Body([], "stay");
+    const body = new Body([stdout("a")], "stay");
     const { sandbox } = await fakeSandbox(
       context,
       executing(() => body),
     );
-    await fastClock(20, async (realDelay) => {
-      const running = sandbox.runCode("x", { requestTimeoutMs: 10_000 });
-      await realDelay(600);
-      body.push(concat(stdout("a"), END));
-      assert.equal((await running).text, "a");
+    await heldTimers(10_001, async (pass) => {
+      let running: Promise<CodeResult> | undefined;
+      await new Promise<void>((begun) => {
+        running = sandbox.runCode("x", { requestTimeoutMs: 10_001, onStdout: () => begun() });
+        running.catch(() => begun());
+      });
+      pass();
+      body.push(END);
+      assert.equal((await running)?.text, "a");
     });
   });
 

@@ -6,6 +6,7 @@ import type { Action } from "../elements/actions.js";
 import { ExplainedError } from "../elements/describe-error.js";
 import { span } from "../elements/format.js";
 import { icon } from "../elements/icons.js";
+import type { PortChange } from "../elements/metrics/port-watch.js";
 import { plainName } from "../elements/names.js";
 import type { SandboxConsole } from "../elements/sandbox-console.js";
 import { confirm, prompt } from "../elements/sandbox-dialog.js";
@@ -14,6 +15,7 @@ import { Deadlines, type Warning } from "./deadlines.js";
 import type { ConsoleNewSandbox } from "./new-sandbox.js";
 import type { ConsoleNotices, Notice } from "./notices.js";
 import { type Opened, OpenSandboxes } from "./open-sandboxes.js";
+import { PortNotices } from "./port-notices.js";
 import { lifeAfterResume } from "./remainders.js";
 import { actionsIn, type SandboxAction } from "./sandbox-actions.js";
 import type { SandboxStore } from "./sandbox-store.js";
@@ -58,6 +60,15 @@ export class ConsoleWorkspace extends LitElement {
   @query("console-snapshots") private snapshots!: ConsoleSnapshots;
   @query("console-notices") private notices!: ConsoleNotices;
   private readonly deadlines = new Deadlines();
+  private readonly portNotices = new PortNotices({
+    show: (notice) => this.notices.show(notice),
+    close: (key) => this.notices.close(key),
+    list: (id) => {
+      this.show(id);
+      this.consoleOf(id)?.showPorts();
+    },
+    copy: (text) => this.copy(text, "The URL is copied."),
+  });
   private clock: ReturnType<typeof setInterval> | undefined;
   private readonly open = new OpenSandboxes(
     () => this.requestUpdate(),
@@ -120,6 +131,7 @@ export class ConsoleWorkspace extends LitElement {
       this.listing = !this.open.current;
     }
     if (changed.has("sandboxes") && this.sandboxes && !this.unreachable) this.open.listed(this.sandboxes);
+    this.portNotices.keep(this.open.list);
     if (this.open.list.length > 0 && !this.loaded) void this.load();
   }
 
@@ -161,7 +173,9 @@ export class ConsoleWorkspace extends LitElement {
   private renderConsole(opened: Opened) {
     return html`<sandbox-console data-sandbox=${opened.id} .sandbox=${opened.sandbox} ?ended=${opened.ended} ?paused=${opened.paused}
       ?hidden=${opened !== this.open.current} frame-url=${this.resultsUrl} storage-key=${WORK}
-      @need-template=${(event: CustomEvent<string>) => this.dialog.open(event.detail)}></sandbox-console>`;
+      @need-template=${(event: CustomEvent<string>) => this.dialog.open(event.detail)} @need-sandbox=${() => this.dialog.open()}
+      @need-resume=${() => this.act("resume", opened.id)}
+      @ports-change=${(event: CustomEvent<PortChange>) => this.portNotices.tell(opened, event.detail)}></sandbox-console>`;
   }
 
   private renderNothingOpen() {
@@ -274,8 +288,7 @@ export class ConsoleWorkspace extends LitElement {
       case "snapshot":
         return this.keep(id);
       case "copy-id":
-        await navigator.clipboard.writeText(id);
-        return this.say({ text: "The id is copied." });
+        return this.copy(id, "The id is copied.");
       case "kill":
         return this.kill(id);
     }
@@ -348,6 +361,11 @@ export class ConsoleWorkspace extends LitElement {
       this.failure = { doing, error };
     }
     await this.store?.refresh();
+  }
+
+  private async copy(text: string, done: string): Promise<void> {
+    await navigator.clipboard.writeText(text);
+    this.say({ text: done });
   }
 
   /** Says what was done last. */

@@ -193,7 +193,9 @@ pub fn command(who: Who, folder: &Path) -> Command {
     if let Some(uid) = who.uid() {
         let copy = folder.join("agent-sandbox-local");
         if !copy.exists() {
-            std::fs::copy(&program, &copy).unwrap();
+            // Not by this process: what another test starts right now would hold the copy open for writing, and it could not be run.
+            let copied = Command::new("cp").arg(&program).arg(&copy).status().unwrap();
+            assert!(copied.success(), "cp: {copied}");
         }
         program = copy;
         command.uid(uid).gid(uid).current_dir("/").env("HOME", folder);

@@ -39,7 +39,9 @@ describe("the life of a sandbox", { timeout: 120_000 }, () => {
     expect(info.allowInternetAccess).toBe(false);
     expect(info.network?.allowPublicTraffic).toBe(false);
     expect(info.lifecycle?.onTimeout).toBe("pause");
-    expect((info.endAt?.getTime() ?? 0) - (info.startedAt?.getTime() ?? 0)).toBe(7 * 60_000);
+    // Its start and its life are noted one after the other.
+    const life = (info.endAt?.getTime() ?? 0) - (info.startedAt?.getTime() ?? 0);
+    expect(Math.abs(life - 7 * 60_000)).toBeLessThan(5000);
     await page.run(`printf '%s' "$GREETING" > kept.txt; cat kept.txt`);
     expect(await page.lastOutput()).toBe("hello  $HOME");
     await state("running");

@@ -12,6 +12,7 @@ import type { SandboxConsole } from "../elements/sandbox-console.js";
 import { confirm, prompt } from "../elements/sandbox-dialog.js";
 import { base, emptyState } from "../elements/styles.js";
 import { Deadlines, type Warning } from "./deadlines.js";
+import { forgetWork, keptWork, OPEN_KEY, WORK_KEY } from "./kept-work.js";
 import type { ConsoleNewSandbox } from "./new-sandbox.js";
 import type { ConsoleNotices, Notice } from "./notices.js";
 import { type Opened, OpenSandboxes } from "./open-sandboxes.js";
@@ -29,8 +30,6 @@ import "./sandbox-bar.js";
 import "./sandbox-list.js";
 import "./snapshots.js";
 
-const OPEN = "agent-sandbox-console.sandboxes";
-const WORK = "agent-sandbox-console.work";
 /** The notice of what was done last. */
 const DONE = "done";
 const MINUTE_MS = 60_000;
@@ -72,8 +71,8 @@ export class ConsoleWorkspace extends LitElement {
   private clock: ReturnType<typeof setInterval> | undefined;
   private readonly open = new OpenSandboxes(
     () => this.requestUpdate(),
-    OPEN,
-    (id) => this.forget(id),
+    OPEN_KEY,
+    forgetWork,
     (id) => keptWork(id).length > 0,
   );
 
@@ -172,7 +171,7 @@ export class ConsoleWorkspace extends LitElement {
 
   private renderConsole(opened: Opened) {
     return html`<sandbox-console data-sandbox=${opened.id} .sandbox=${opened.sandbox} ?ended=${opened.ended} ?paused=${opened.paused}
-      ?hidden=${opened !== this.open.current} frame-url=${this.resultsUrl} storage-key=${WORK}
+      ?hidden=${opened !== this.open.current} frame-url=${this.resultsUrl} storage-key=${WORK_KEY}
       @need-template=${(event: CustomEvent<string>) => this.dialog.open(event.detail)} @need-sandbox=${() => this.dialog.open()}
       @need-resume=${() => this.act("resume", opened.id)}
       @ports-change=${(event: CustomEvent<PortChange>) => this.portNotices.tell(opened, event.detail)}></sandbox-console>`;
@@ -260,11 +259,6 @@ export class ConsoleWorkspace extends LitElement {
   private leave(opened: Opened) {
     this.open.leave(opened);
     this.listing = true;
-  }
-
-  /** Takes what was kept of the work in a sandbox that is gone out of the tab's storage. */
-  private forget(id: string) {
-    for (const key of keptWork(id)) sessionStorage.removeItem(key);
   }
 
   private showList() {
@@ -430,11 +424,6 @@ export class ConsoleWorkspace extends LitElement {
 /** The key of the notice of a sandbox's end. */
 function endOf(id: string): string {
   return `end ${id}`;
-}
-
-/** Under which keys the tab's storage has work in a sandbox. */
-function keptWork(id: string): string[] {
-  return Object.keys(sessionStorage).filter((key) => key.startsWith(`${WORK}.`) && key.split(".").includes(id));
 }
 
 declare global {

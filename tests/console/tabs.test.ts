@@ -46,7 +46,7 @@ describe("beside a tab that works", { timeout: 120_000 }, () => {
     expect(await shells()).toBe(1);
     await second.click("console-sandboxes >>> .item", id);
     await second.terminal(1);
-    await second.page.keyboard.type("echo length-$(printf %s \"$mine\" | wc -c)\n");
+    await second.page.keyboard.type('echo length-$(printf %s "$mine" | wc -c)\n');
     await second.terminalHas("length-0");
     expect(await shells()).toBe(2);
     expect((await Sandbox.getInfo(id, connection)).endAt).toEqual(endAt);

@@ -27,6 +27,8 @@ const KEEP_AFTER_MS = 500;
 /**
  * The files of a sandbox: a tree beside an editor, or one at a time where there is little room.
  *
+ * @fires need-resume - see `<sandbox-editor>`
+ * @fires need-sandbox - see `<sandbox-editor>`
  * @fires notebook-open - the person wants the notebook file of the path `detail`; prevent the default to open it elsewhere than as text
  */
 @customElement("sandbox-files")

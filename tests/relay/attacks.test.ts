@@ -547,7 +547,10 @@ describe("behind a server of Node's", () => {
       Object.assign(request, { originalUrl: request.url, url: "/cut" });
       void listener(request, response, () => response.end("theirs"));
     });
-    http.on("upgrade", upgrade);
+    let relayed: Promise<void>;
+    http.on("upgrade", (request, socket, head) => {
+      relayed = upgrade(request, socket, head);
+    });
     const server = await listen(http);
     const open = (path: string) =>
       raw(
@@ -563,7 +566,9 @@ describe("behind a server of Node's", () => {
       expect(await (await fetch(`${server.address}/api/sandboxes`, asked)).text()).toBe("theirs");
       // Alone, it is the only one to answer.
       expect(await open("/hot-reload")).toContain("no_route");
-      http.on("upgrade", ({ url }, socket) => {
+      http.on("upgrade", async ({ url }, socket) => {
+        // After all that the relay may have said.
+        await relayed;
         if (url === "/hot-reload") socket.end("HTTP/1.1 101 theirs\r\n\r\n");
       });
       expect(await open("/hot-reload")).toBe("HTTP/1.1 101 theirs\r\n\r\n");

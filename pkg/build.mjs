@@ -27,8 +27,10 @@ for (const name of sources) {
     copyFileSync(from, to);
     continue;
   }
-  const { outputText, diagnostics } = ts.transpileModule(readFileSync(from, "utf8"), {
-    compilerOptions: options,
+  const text = readFileSync(from, "utf8");
+  const { outputText, diagnostics } = ts.transpileModule(text, {
+    // What bundlers are told stands in comments.
+    compilerOptions: { ...options, removeComments: !text.includes("Ignore: true") },
     fileName: from,
     reportDiagnostics: true,
   });

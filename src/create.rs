@@ -202,6 +202,7 @@ fn failed(error: &JsValue) -> JsValue {
         status: get(error, "code").as_f64().unwrap_or(500.0) as u16,
         code: None,
         message: get(error, "message").as_string().and_then(|message| short_message(&message)),
+        suggestion: None,
         retry_after: None,
         gateway: None,
         repeated: false,

@@ -49,6 +49,8 @@ pub struct Answer {
     pub code: Option<Code>,
     /// What the server said, shortened.
     pub message: Option<String>,
+    /// What a relay says to do about its refusal.
+    pub suggestion: Option<String>,
     /// When to try again, in ms.
     pub retry_after: Option<f64>,
     /// Whether the platform's gateway answered and not the sandbox, and about what.
@@ -153,7 +155,7 @@ impl Answer {
             (None, Some(code)) => ["The sandbox answered ", code.as_str(), "."].concat(),
             (None, None) => ["The server answered with HTTP status ", &decimal(self.status.into()), "."].concat(),
         };
-        let mut error = Thrown::new(class, &message).suggestion(suggestion);
+        let mut error = Thrown::new(class, &message).suggestion(self.suggestion.as_deref().unwrap_or(suggestion));
         if self.status != 200 {
             error = error.detail("status", &JsValue::from(self.status));
         }

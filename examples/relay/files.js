@@ -17,6 +17,11 @@ export function filesOf(folder, read) {
 }
 
 /** Where the platform is: nothing but a key for E2B itself. */
-export function environment({ API_KEY: apiKey, API_URL: apiUrl, SANDBOX_URL: sandboxUrl, PAGE_SANDBOX_URL: pageSandboxUrl }) {
+export function environment({
+  AGENT_SANDBOX_API_KEY: apiKey,
+  API_URL: apiUrl,
+  SANDBOX_URL: sandboxUrl,
+  PAGE_SANDBOX_URL: pageSandboxUrl,
+}) {
   return { apiKey, apiUrl, sandboxUrl, pageSandboxUrl };
 }

@@ -36,8 +36,8 @@ function fileOf(tools, name, file) {
  */
 export async function startExample(runtime, platform, port, tools = here(".")) {
   const folder = await mkdtemp(join(tmpdir(), "relay-example-"));
-  const { apiKey: API_KEY, apiUrl: API_URL, sandboxUrl: SANDBOX_URL, sandboxHostUrl: PAGE_SANDBOX_URL } = platform;
-  const environment = { API_KEY, API_URL, SANDBOX_URL, PAGE_SANDBOX_URL };
+  const { apiKey: AGENT_SANDBOX_API_KEY, apiUrl: API_URL, sandboxUrl: SANDBOX_URL, sandboxHostUrl: PAGE_SANDBOX_URL } = platform;
+  const environment = { AGENT_SANDBOX_API_KEY, API_URL, SANDBOX_URL, PAGE_SANDBOX_URL };
   try {
     await buildPage(folder);
     const serve = runtime === "worker" ? serveWorker : serveProgram;

@@ -5,7 +5,7 @@ let app;
 
 export default {
   fetch(request, env) {
-    const { API_KEY: apiKey, API_URL: apiUrl, SANDBOX_URL: sandboxUrl, PAGE_SANDBOX_URL: pageSandboxUrl } = env;
+    const { AGENT_SANDBOX_API_KEY: apiKey, API_URL: apiUrl, SANDBOX_URL: sandboxUrl, PAGE_SANDBOX_URL: pageSandboxUrl } = env;
     // Once, so that limits and what is known of owners last as long as this instance.
     app ??= createApp({ apiKey, apiUrl, sandboxUrl, pageSandboxUrl }, (path) => env.ASSETS.fetch(new URL(path, request.url)));
     return app.fetch(request);

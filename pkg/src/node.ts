@@ -11,14 +11,14 @@ interface Undici {
   fetch: (url: string, init: object) => Promise<Response>;
 }
 
-// Not written out, so that no bundler looks for a package that few have.
+// Not written out, so that no bundler looks for a package that few have; those that look through constants are told not to.
 const UNDICI = "undici";
 
 if (!("Bun" in globalThis)) {
   setProxyFetch((uri) => {
     let opened: Promise<[Undici, object]> | undefined;
     const open = async (): Promise<[Undici, object]> => {
-      const undici = (await import(UNDICI).catch((cause: unknown) => {
+      const undici = (await import(/* webpackIgnore: true */ /* turbopackIgnore: true */ UNDICI).catch((cause: unknown) => {
         const message = "The option proxy needs the package undici, which is not installed.";
         throw makeError("InvalidArgumentError", message, "Install it beside this package: npm install undici.", { cause });
       })) as Undici;

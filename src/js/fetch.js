@@ -1,5 +1,6 @@
 // One attempt at a request, and the bodies of answers. What an answer means, and whether to try again, is Rust's to say.
 import { makeError } from "./errors.js";
+import { REFUSAL } from "./relay.js";
 import { log, retryAfterMs } from "./runtime.js";
 import { errorBody } from "./shape.js";
 
@@ -85,8 +86,10 @@ export async function attempt(fetch, limits, want, url, method, path, headers, b
         // A body that breaks off leaves the status, which says most of it.
         if (limits.isFired) throw cause;
       }
-      const { message = text, code, fromGateway } = errorBody(text);
+      const { message = text, suggestion, code, fromGateway } = errorBody(text);
       Object.assign(exchange, { message, code, fromGateway, body: flags & SERVER ? text : undefined });
+      // A relay knows better than the table of platforms' answers, which speaks of keys.
+      if (response.headers.has(REFUSAL)) exchange.suggestion = suggestion;
     }
     exchange.finish();
     return exchange;

@@ -4,6 +4,9 @@ import { makeError } from "./errors.js";
 /** How much of a token's life passes before another is asked for. */
 const RENEW = 0.8;
 
+/** The header by which a relay's refusal is known. */
+export const REFUSAL = "x-sandbox-refusal";
+
 export class Relay {
   #send;
   #headers;
@@ -19,16 +22,26 @@ export class Relay {
   /** A `fetch` whose requests to ports have a token. */
   get fetch() {
     return async (url, init) => {
-      if (!url.startsWith(`${this.url}/s/`)) return this.#send(url, init);
+      if (!url.startsWith(`${this.url}/s/`)) return this.#answerOf(await this.#send(url, init));
       for (let again = !(init.body instanceof ReadableStream); ; again = false) {
         const session = await this.#session(url, init.headers);
         if (session.refusal) return session.refusal.clone();
         const answer = await this.#send(url, { ...init, headers: { ...init.headers, "x-sandbox-session": session.token } });
         // The relay's secret may have changed, or this computer's clock.
-        if (!again || answer.status !== 401 || !answer.headers.has("x-sandbox-refusal")) return answer;
+        if (!again || answer.status !== 401 || !answer.headers.has(REFUSAL)) return answer;
         session.until = 0;
       }
     };
+  }
+
+  /** An answer about sandboxes; where there is no relay, one that says so: a 404 would be a template or a sandbox that does not exist. */
+  #answerOf(answer) {
+    const { status, headers } = answer;
+    const isNone = /^40[45]$/.test(status) && !/json/.test(headers.get("content-type"));
+    if (!isNone && headers.get(REFUSAL) !== "no_route") return answer;
+    const message = `There is no relay at ${this.url}: the answer was HTTP status ${status}.`;
+    const suggestion = "Check the option relay, and that the server hands what is below this path to a relay with the same path.";
+    return new Response(JSON.stringify({ message, suggestion }), { status: 400, headers: { [REFUSAL]: "no_route" } });
   }
 
   /** The subprotocols of a WebSocket, of which the second is the token; undefined for one that goes elsewhere. */
@@ -37,13 +50,16 @@ export class Relay {
     if (!url.startsWith(`${this.url}/s/`)) return undefined;
     const { refusal, token, webSockets } = await this.#session(url, headers);
     if (refusal) {
-      const { message = "The relay refused.", code = refusal.status } = await refusal
+      const {
+        message = "The relay refused.",
+        suggestion = "",
+        code = refusal.status,
+      } = await refusal
         .clone()
         .json()
         .catch(() => ({}));
-      throw makeError(code === 401 || code === 403 ? "AuthenticationError" : "SandboxConnectionError", message, "", {
-        status: code,
-      });
+      const isDenied = code === 401 || code === 403;
+      throw makeError(isDenied ? "AuthenticationError" : "SandboxConnectionError", message, suggestion, { status: code });
     }
     if (webSockets) return ["agent-sandbox-relay", token];
     const suggestion = 'Use getTerminal() without transport: "websocket", or another runtime for the relay.';

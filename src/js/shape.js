@@ -238,7 +238,7 @@ export function errorBody(text) {
     );
     const code = [inner?.code, body?.code].find((one) => typeof one === "string");
     const gateway = body && "sandboxId" in body && ("port" in body ? "port" : body.state === "paused" ? "paused" : "sandbox");
-    return { message, code, fromGateway: gateway || undefined };
+    return { message, suggestion: body?.suggestion, code, fromGateway: gateway || undefined };
   } catch {
     return {};
   }

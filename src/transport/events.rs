@@ -161,6 +161,7 @@ impl EventStream {
             status: 200,
             code: Some(code),
             message,
+            suggestion: None,
             retry_after: None,
             gateway: None,
             repeated: false,

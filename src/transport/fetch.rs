@@ -233,6 +233,7 @@ fn refusal(doing: Doing, status: u16, answer: &JsValue) -> Answer {
         None => None,
     };
     let message = field("message").and_then(|message| short_message(&message));
+    let suggestion = field("suggestion");
     let retry_after = get(answer, "retryAfter").as_f64();
-    Answer { doing, status, code, message, retry_after, gateway, repeated: false, body: get(answer, "body") }
+    Answer { doing, status, code, message, suggestion, retry_after, gateway, repeated: false, body: get(answer, "body") }
 }

@@ -35,9 +35,9 @@ export interface RunOptions<Data = string> extends CommandOptions {
   /** Whether output is kept for the result, up to 64 MiB a stream. Default `true`; `false` keeps nothing. */
   capture?: boolean | undefined;
   /** Called with each piece of stdout and awaited before the next is read. */
-  onStdout?: ((data: Data) => void | Promise<void>) | undefined;
+  onStdout?: ((data: Data) => unknown) | undefined;
   /** Called with each piece of stderr and awaited before the next is read. */
-  onStderr?: ((data: Data) => void | Promise<void>) | undefined;
+  onStderr?: ((data: Data) => unknown) | undefined;
 }
 
 /** How a finished command went. */

@@ -1,13 +1,17 @@
 // Next.js, without any configuration: a client component, whose first rendering is on the server, and routes of both of its runtimes.
+import { realpath } from "node:fs/promises";
 import { Sandbox } from "agent-sandbox-web";
 import { WebSocket } from "undici";
 import { expect, test } from "vitest";
 import { callsFiles, expectAllWell } from "../runtimes/running.ts";
+import { toolsOf } from "../support/package-project.ts";
 import { printed, startProgram } from "../support/programs.ts";
 import { appProject, expectToShow, IN_PAGE, toolProgram } from "./building.ts";
 
 test("a built app streams in a client component, and its edge and Node routes make every call", async () => {
-  const { folder } = await appProject("next", await callsFiles());
+  // What is installed for this repository, undici among it, is not installed in an app.
+  const config = `export default { turbopack: { root: ${JSON.stringify(await realpath(toolsOf("bundlers")))} } };`;
+  const { folder } = await appProject("next", { ...(await callsFiles()), "next.config.mjs": config });
   await printed(toolProgram("next"), ["build"], folder);
   const server = await startProgram(toolProgram("next"), ["start", "--port", "0"], folder, /http:\/\/localhost:\d+/);
   await expectToShow(server.found, IN_PAGE);

@@ -100,6 +100,13 @@ describe("in Node", () => {
     expect(result).toBe("i1");
   });
 
+  test("the package that only the option proxy needs is looked for by no bundler", async () => {
+    // Turbopack looks through constants, and refuses an app in which undici is not installed. The matrix builds one.
+    expect(await readFile(join(dist, "node.js"), "utf8")).toMatch(
+      /import\(\/\* webpackIgnore: true \*\/ \/\* turbopackIgnore: true \*\/ UNDICI\)/,
+    );
+  });
+
   test("a stream that ended or was left does not keep the program alive", async () => {
     // Without exit(): the program ends when nothing is left to wait for.
     const result = await inNode(`

@@ -6,8 +6,12 @@ declare global {
   const sandbox: Sandbox;
   /** Where it was made, and the key. */
   const connection: ConnectionOptions;
-  /** The platform's key. Not at hand where blocks are run. */
+  /** The platform's key and URLs. Not at hand where blocks are run. */
   const apiKey: string;
+  const apiUrl: string;
+  const sandboxUrl: string;
+  /** What somebody has picked in a page. Not at hand where blocks are run. */
+  const file: File;
   /** A SandboxServer in it, and its token. Not at hand where blocks are run. */
   const server: ServerClient;
   const token: string;

@@ -6,7 +6,13 @@ import { FIRST_USE_MS, prepareRuntime } from "../support/runtime.ts";
 
 const GUIDE = new URL("../../docs/guide/", import.meta.url);
 const pages = (await readdir(GUIDE)).filter((name) => name.endsWith(".md")).sort();
-const files = [...pages.map((page) => `docs/guide/${page}`), "docs/sandbox-server.md", "docs/site/index.md"];
+const files = [
+  ...pages.map((page) => `docs/guide/${page}`),
+  "docs/sandbox-server.md",
+  "docs/site/index.md",
+  "README.md",
+  "pkg/README.md",
+];
 const all = files.flatMap(examples);
 const run = all.filter(isRun);
 

@@ -11,10 +11,9 @@ describe("who asks", () => {
     await using under = await relayUnderTest({
       authorize: (request) => (request.headers.get("x-user") ? { owner: "alice", rights: ["getInfo"] } : null),
     });
-    expect(await refusal(await under.ask("GET", "/sandboxes/ialice", { user: "", headers: RELAY }))).toMatchObject({
-      status: 401,
-      reason: "unauthenticated",
-    });
+    const nobody = await under.ask("GET", "/sandboxes/ialice", { user: "", headers: RELAY });
+    expect(await nobody.clone().json()).toMatchObject({ suggestion: expect.stringMatching(/^Sign in/) });
+    expect(await refusal(nobody)).toMatchObject({ status: 401, reason: "unauthenticated" });
     for (const [method, path] of [
       ["DELETE", "/sandboxes/ialice"],
       ["POST", "/sandboxes/ialice/session"],

@@ -241,6 +241,45 @@ describe("behind a server of Node's", () => {
     }
   });
 
+  test("among other listeners it takes what is below its path, and leaves the rest to them", async () => {
+    await using under = await relayUnderTest();
+    const { listener, upgrade } = under.relay;
+    const http = createServer((request, response) => {
+      // As a router does that has cut off the path below which it hands requests on.
+      Object.assign(request, { originalUrl: request.url, url: "/cut" });
+      void listener(request, response, () => response.end("theirs"));
+    });
+    let relayed: Promise<void>;
+    http.on("upgrade", (request, socket, head) => {
+      relayed = upgrade(request, socket, head);
+    });
+    const server = await listen(http);
+    const open = (path: string) =>
+      raw(
+        server.port,
+        `GET ${path} HTTP/1.1\r\nHost: app.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+          `Sec-WebSocket-Key: ${btoa("0123456789abcdef")}\r\nSec-WebSocket-Version: 13\r\n\r\n`,
+      );
+    try {
+      const asked = { headers: { ...RELAY, "x-user": "alice" } };
+      expect(await (await fetch(`${server.address}/api/sandbox/sandboxes/ialice`, asked)).json()).toMatchObject({
+        sandboxID: "ialice",
+      });
+      expect(await (await fetch(`${server.address}/api/sandboxes`, asked)).text()).toBe("theirs");
+      // Alone, it is the only one to answer.
+      expect(await open("/hot-reload")).toContain("no_route");
+      http.on("upgrade", async ({ url }, socket) => {
+        // After all that the relay may have said.
+        await relayed;
+        if (url === "/hot-reload") socket.end("HTTP/1.1 101 theirs\r\n\r\n");
+      });
+      expect(await open("/hot-reload")).toBe("HTTP/1.1 101 theirs\r\n\r\n");
+      expect(await open("/api/sandbox/s/ialice/9000/pty")).toContain("no_session");
+    } finally {
+      await server.close();
+    }
+  });
+
   test("a WebSocket of a foreign page, without a token, or with one in the URL", async () => {
     await using under = await relayUnderTest();
     const http = createServer(under.relay.listener);

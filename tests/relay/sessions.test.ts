@@ -88,6 +88,30 @@ test("a relay that gives no token says why, and a runtime without WebSockets is 
   expect(server.requests.every(({ path }) => path.endsWith("/session"))).toBe(true);
 });
 
+test("an error says what is to be done about the relay, and not about a key that a page does not have", async () => {
+  await using server = await scriptedServer();
+  const refuse = { ...json, "x-sandbox-refusal": "unauthenticated" };
+  const body = JSON.stringify({ code: 401, message: "who is it?", suggestion: "Sign in." });
+  server.on("POST", "/api/sandboxes", (exchange) => exchange.answer(401, refuse, body));
+  const making = () => Sandbox.create("base", { relay: `${server.address}/api` });
+  await expect(making()).rejects.toMatchObject({ code: "E1000", message: "who is it?", suggestion: "Sign in." });
+  // Behind the relay stands a platform, whose words are no relay's.
+  server.on("POST", "/api/sandboxes", (exchange) => exchange.answer(401, json, body));
+  await expect(making()).rejects.toMatchObject({ code: "E1000", suggestion: expect.stringContaining("apiKey") });
+  server.on("POST", "/api/sandboxes", (exchange) => exchange.answer(404, json, '{"message":"no such template"}'));
+  await expect(making()).rejects.toMatchObject({ code: "E2001", message: "no such template" });
+});
+
+test("where no relay answers, the error says so, and speaks of no template", async () => {
+  await using server = await scriptedServer();
+  const message = `There is no relay at ${server.address}/api: the answer was HTTP status 404.`;
+  const making = () => Sandbox.create("base", { relay: `${server.address}/api/` });
+  for (const headers of [{ "content-type": "text/html" }, { ...json, "x-sandbox-refusal": "no_route" }]) {
+    server.on("POST", "/api/sandboxes", (exchange) => exchange.answer(404, headers, "<h1>Not found</h1>"));
+    await expect(making()).rejects.toMatchObject({ code: "E0001", message, suggestion: expect.stringContaining("option relay") });
+  }
+});
+
 test("a relay has the key, so none goes with it, and a path alone is for pages", async () => {
   for (const [options, message] of [
     [{ relay: "http://localhost/api", apiKey: "key" }, /relay and apiKey exclude/],

@@ -1,5 +1,5 @@
 // The relay for Node: also a listener for its servers, and WebSockets, which reach it as raw connections.
-import { type IncomingMessage, request as requestHttp, type ServerResponse } from "node:http";
+import { type IncomingMessage, request as requestHttp, type Server, type ServerResponse } from "node:http";
 import { request as requestHttps } from "node:https";
 import { type Duplex, Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -15,7 +15,7 @@ export function createRelay(options: RelayOptions): Relay {
   return {
     fetch: (request, server) => core.fetch(request, server) as Promise<Response>,
     websocket,
-    listener: (request, response) => listen(core, request as IncomingMessage, response as ServerResponse),
+    listener: (request, response, next) => listen(core, request as IncomingMessage, response as ServerResponse, next),
     upgrade: (request, socket, head) => upgrade(core, request as IncomingMessage, socket as Duplex, head),
   };
 }
@@ -36,7 +36,7 @@ function converted(request: IncomingMessage, signal: AbortSignal): Request {
   }
   const scheme = "encrypted" in request.socket ? "https" : "http";
   const host = /^[\w.:[\]-]+$/.test(request.headers.host ?? "") ? request.headers.host : "localhost";
-  const path = request.url?.startsWith("/") ? request.url : "/";
+  const path = pathOf(request);
   const hasBody = request.method !== "GET" && request.method !== "HEAD";
   return new Request(`${scheme}://${host}${path}`, {
     method: request.method ?? "GET",
@@ -44,6 +44,12 @@ function converted(request: IncomingMessage, signal: AbortSignal): Request {
     signal,
     ...(hasBody ? { body: bodyOf(request), duplex: "half" } : {}),
   } as RequestInit);
+}
+
+/** Where a request came to; what a router in front has cut off is put back. */
+function pathOf(request: IncomingMessage & { originalUrl?: string }): string {
+  const path = request.originalUrl ?? request.url;
+  return path?.startsWith("/") ? path : "/";
 }
 
 /** How long the rest of a body that nobody wants is taken in, in ms. */
@@ -71,7 +77,8 @@ function bodyOf(request: IncomingMessage): ReadableStream<Uint8Array> {
   });
 }
 
-async function listen(core: Core, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+async function listen(core: Core, incoming: IncomingMessage, outgoing: ServerResponse, next?: () => void): Promise<void> {
+  if (next && !core.isBelow(pathOf(incoming))) return next();
   const gone = new AbortController();
   outgoing.once("close", () => {
     if (!outgoing.writableFinished) gone.abort();
@@ -88,6 +95,9 @@ async function listen(core: Core, incoming: IncomingMessage, outgoing: ServerRes
 }
 
 async function upgrade(core: Core, incoming: IncomingMessage, socket: Duplex, head: Uint8Array): Promise<void> {
+  // Another listener's, such as that of a development server for its own page. Where nobody else listens, nobody else would answer.
+  const { server } = incoming.socket as { server?: Server };
+  if (!core.isBelow(pathOf(incoming)) && (server?.listenerCount("upgrade") ?? 0) > 1) return;
   socket.on("error", () => socket.destroy());
   const request = webRequest(incoming, new AbortController().signal);
   const upstream = request instanceof Response ? request : await core.upstream(request);

@@ -14,9 +14,22 @@ export class Refusal extends Error {
 
   response(): Response {
     const { status: code, message, reason } = this;
-    return json(code, { code, message, reason }, { ...this.headers, [REASON_HEADER]: reason });
+    const suggestion = SUGGESTIONS[reason];
+    return json(code, { code, message, suggestion, reason }, { ...this.headers, [REASON_HEADER]: reason });
   }
 }
+
+/** What whoever meets a refusal can do about it; the client's errors take it in place of their class's, which knows of platforms alone. */
+const SUGGESTIONS: Partial<Record<RelayRefusal, string>> = {
+  unauthenticated: "Sign in to the application that the relay belongs to, then try again.",
+  right_missing: "Do without, or have the relay's authorize give this user the right.",
+  foreign_origin: "Name the page's origin in the relay's option origins, if it is yours.",
+  header_missing: "Use this package's client, with the option relay.",
+  policy: "Ask for what the relay's policy allows, or have the policy changed.",
+  too_many_sandboxes: "End sandboxes that are not needed, or have maxSandboxes of the relay's policy raised.",
+  unreachable: "Look on the relay's server whether the platform runs, and whether the key is good.",
+  internal: "Look on the relay's server at what its onError heard.",
+};
 
 /** Tells the page's side that the relay said no, and not what stands behind it. */
 export const REASON_HEADER = "x-sandbox-refusal";

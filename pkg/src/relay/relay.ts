@@ -114,10 +114,14 @@ export class Core {
     return { url: base, headers };
   }
 
+  /** Whether a path is the relay's to answer. */
+  isBelow(path: string): boolean {
+    return path.startsWith(`${this.#options.path}/`);
+  }
+
   #below(url: URL): string {
-    const { path } = this.#options;
-    if (!url.pathname.startsWith(`${path}/`)) throw noRoute();
-    return url.pathname.slice(path.length);
+    if (!this.isBelow(url.pathname)) throw noRoute();
+    return url.pathname.slice(this.#options.path.length);
   }
 
   async #identity(request: Request): Promise<Identity> {

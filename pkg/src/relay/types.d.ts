@@ -54,7 +54,7 @@ export interface RelayPolicy {
   headers?: readonly string[] | undefined;
 }
 
-/** Why the relay said no. It is the `reason` of the JSON body `{code, message, reason}`, whose `code` is the HTTP status. */
+/** Why the relay said no. It is the `reason` of the JSON body `{code, message, suggestion?, reason}`, whose `code` is the HTTP status. */
 export type RelayRefusal =
   | "unauthenticated"
   | "right_missing"
@@ -150,9 +150,16 @@ export interface Relay {
   fetch(request: Request, server?: unknown): Promise<Response>;
   /** For Bun. */
   readonly websocket: RelayWebSocketHandlers;
-  /** For Node: `http.createServer(relay.listener)`. Elsewhere it throws `CapabilityNotSupportedError` (E3004). */
-  listener(request: object, response: object): Promise<void>;
-  /** For Node: `server.on("upgrade", relay.upgrade)`. Elsewhere it throws `CapabilityNotSupportedError` (E3004). */
+  /**
+   * For Node: `http.createServer(relay.listener)`, or `app.use(relay.listener)` in Express, Connect and Vite's development server, before what
+   * reads bodies. Elsewhere it throws `CapabilityNotSupportedError` (E3004).
+   * @param next called for requests that are not below the relay's path; without it they get 404
+   */
+  listener(request: object, response: object, next?: () => void): Promise<void>;
+  /**
+   * For Node: `server.on("upgrade", relay.upgrade)`. What is not below the relay's path is left to the server's other listeners, and refused
+   * where there are none. Elsewhere it throws `CapabilityNotSupportedError` (E3004).
+   */
   upgrade(request: object, socket: object, head: Uint8Array): Promise<void>;
 }
 
@@ -162,7 +169,7 @@ export interface Relay {
  * @example
  * ```ts
  * const relay = createRelay({
- *   apiKey: env.E2B_API_KEY,
+ *   apiKey: env.AGENT_SANDBOX_API_KEY,
  *   authorize: async (request) => ({ owner: await userOf(request) }),
  *   policy: { templates: ["base"], maxSandboxes: 2 },
  * });

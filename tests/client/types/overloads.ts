@@ -78,6 +78,8 @@ export async function running({ commands }: Sandbox): Promise<void> {
   await commands.sendSignal(1, "SIGHUP");
   // @ts-expect-error A program must be named.
   await commands.run([]);
+  // What a callback returns is waited for and else of no interest.
+  await commands.run("x", { onStdout: (text) => text === "x", onStderr: async (text) => text.length });
 }
 
 export async function calculating(sandbox: Sandbox): Promise<void> {

@@ -176,6 +176,17 @@ export const misuse = suite("misuse", (test) => {
     const sent = text(calls[0]?.body ?? new Uint8Array());
     assert.include(sent, "/first");
     assert.notInclude(sent, "second");
+    // More files than are written at a time: the last ones are read later.
+    const stored: string[] = [];
+    const { sandbox: storing } = await fakeSandbox(context, ({ body, path }) => {
+      if (path.endsWith("/files")) stored.push(text(body));
+      return Response.json([{ path: "/a", name: "a", type: "file" }]);
+    });
+    const entries = Array.from({ length: 9 }, (_, at) => ({ path: `f${at}`, data: "first" }));
+    const writing = storing.files.write(entries);
+    for (const entry of entries) entry.data = "second";
+    await writing;
+    assert.deepEqual(stored, Array(9).fill("first"));
   });
 
   test.inNode("a process that nobody reads keeps no program running by its time limit", async (context) => {

@@ -69,6 +69,7 @@ describe("access to the console", { timeout: 120_000 }, () => {
     expect(cookies).toBe("");
     expect(session).toEqual({
       "agent-sandbox-console.token": expect.stringMatching(/^console_/),
+      "agent-sandbox-console.tab": expect.any(String),
       "agent-sandbox-console.sandboxes": JSON.stringify({
         platform: `${shared.platform.info.apiUrl.replace("127.0.0.1", "localhost")} `,
         ids: [id],
@@ -111,7 +112,11 @@ describe("access to the console", { timeout: 120_000 }, () => {
     await page.fill("console-connect >>> input", shared.platform.info.apiKey);
     await page.page.keyboard.press("Enter");
     await page.find("console-sandboxes >>> .item");
-    expect(await page.storage()).toEqual({ local: {}, session: {}, cookies: "" });
+    expect(await page.storage()).toEqual({
+      local: {},
+      session: { "agent-sandbox-console.tab": expect.any(String) },
+      cookies: "",
+    });
     await page.page.reload();
     await page.fill("console-connect >>> #key", shared.platform.info.apiKey);
     await page.click("console-connect >>> [name=keep]");

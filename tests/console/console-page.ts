@@ -30,7 +30,11 @@ export class ConsolePage {
 
   /** Opens the console at an address. */
   static async open(context: BrowserContext, url: string, viewport = DESKTOP): Promise<ConsolePage> {
-    const page = await context.newPage();
+    return ConsolePage.openIn(await context.newPage(), url, viewport);
+  }
+
+  /** Opens the console at an address in a tab that is there. */
+  static async openIn(page: Page, url: string, viewport = DESKTOP): Promise<ConsolePage> {
     const problems: string[] = [];
     page.on("pageerror", (error) => problems.push(`uncaught: ${error instanceof Error ? (error.stack ?? error.message) : error}`));
     page.on("console", (message) => {

@@ -52,6 +52,16 @@ async function drop(onto: string, text: string, files: Record<string, string>): 
   }, files);
 }
 
+/** Drops entries of the person's machine onto the tree or a row of it, as the browser does it for the window manager. */
+async function dropFromDisk(onto: string, text: string, names: readonly string[]): Promise<void> {
+  const { x, y } = await (await page.find(onto, text)).clickablePoint();
+  const session = await page.page.createCDPSession();
+  const data = { items: [], files: names.map((name) => join(mine, name)), dragOperationsMask: 1 };
+  for (const type of ["dragEnter", "dragOver", "drop"] as const)
+    await session.send("Input.dispatchDragEvent", { type, x, y, data });
+  await session.detach();
+}
+
 /** Chooses from the menu of an entry. */
 async function choose(name: string, action: string): Promise<void> {
   await (await page.find("sandbox-tree >>> .row", name)).click({ button: "right" });
@@ -93,6 +103,54 @@ describe("the files of a sandbox", { timeout: 120_000 }, () => {
     await page.find("sandbox-tree >>> .row", "project");
     await page.gone("sandbox-transfers");
     expect(await printed("find project -type f | wc -l; cat project/deep/*")).toBe("2\nanother Needle");
+  });
+
+  test("a folder that is dropped comes with its folders, empty ones too, and what is there is kept beside, or merged with", async () => {
+    for (const folder of ["album/by year/2026", "album/empty/deeper", "lists"]) mkdirSync(join(mine, folder), { recursive: true });
+    // A browser gives the entries of a folder by the hundred.
+    for (let at = 0; at < 130; at += 1) writeFileSync(join(mine, "lists", `${at}.txt`), String(at));
+    writeFileSync(join(mine, "album/.hidden"), "hidden");
+    writeFileSync(join(mine, "album/by year/2026", HOSTILE), "first");
+    await page.run("mkdir inbox");
+    await dropFromDisk("sandbox-tree >>> .row", "inbox", ["album", "lists", "notes.txt"]);
+    await page.find("sandbox-tree >>> .row", "lists");
+    await page.gone("sandbox-transfers");
+    const listed = async () => (await printed("cd inbox; find . -path ./lists -prune -o -print | LC_ALL=C sort")).split("\n");
+    const whole = (top: string) => [
+      top,
+      `${top}/.hidden`,
+      `${top}/by year`,
+      `${top}/by year/2026`,
+      `${top}/by year/2026/${HOSTILE}`,
+      `${top}/empty`,
+      `${top}/empty/deeper`,
+    ];
+    expect(await listed()).toEqual([".", ...whole("./album"), "./notes.txt"]);
+    expect(await printed("cd inbox/lists; ls | wc -l; cat 99.txt")).toBe("130\n99");
+
+    // Merged: files of the same name are replaced, others stay.
+    await page.run("echo theirs > inbox/album/theirs.txt");
+    writeFileSync(join(mine, "album/by year/2026", HOSTILE), "second");
+    await dropFromDisk("sandbox-tree >>> .row", "inbox", ["album"]);
+    await page.find("sandbox-dialog >>> p", "the others stay");
+    await page.answer("Replace");
+    await page.gone("sandbox-transfers");
+    expect(await printed("cd inbox/album; cat theirs.txt 'by year'/2026/*")).toBe("theirs\nsecond");
+
+    await dropFromDisk("sandbox-tree >>> .row", "inbox", ["album"]);
+    await page.answer("Keep both");
+    await page.find("sandbox-tree >>> .row", "album (1)");
+    await page.gone("sandbox-transfers");
+    expect((await listed()).filter((path) => path.startsWith("./album (1)"))).toEqual(whole("./album (1)"));
+
+    // A folder is not put in the place of a file, whatever is answered.
+    await page.run("mkdir other-box; echo a file > other-box/album");
+    await dropFromDisk("sandbox-tree >>> .row", "other-box", ["album"]);
+    await page.find("sandbox-dialog >>> p", "is kept beside it");
+    await page.answer("Replace");
+    await page.gone("sandbox-transfers");
+    expect(await printed("cd other-box; cat album; ls -d 'album (1)'/empty/deeper")).toBe("a file\nalbum (1)/empty/deeper");
+    await page.run("rm -r inbox other-box");
   });
 
   test("an upload shows how far it is and is cancelled, and what was there stays", async () => {
@@ -317,6 +375,8 @@ describe("the files of a sandbox", { timeout: 120_000 }, () => {
     // The browser itself notes that the file whose name is no UTF-8 was not found, twice, and the folder that nothing could move into.
     const missing = (problem: string) => /^console: Failed to load resource: .* 404 .*\.Filesystem\/Stat$/.test(problem);
     expect(page.problems.filter(missing)).toHaveLength(3);
-    expect(page.problems.filter((problem) => !missing(problem))).toEqual([]);
+    // So it does that a folder was merged with one that was there, and that one that was shown was removed.
+    const merged = (problem: string) => /\.Filesystem\/(?:MakeDir|ListDir)$/.test(problem) && / 40[49] /.test(problem);
+    expect(page.problems.filter((problem) => !missing(problem) && !merged(problem))).toEqual([]);
   });
 });

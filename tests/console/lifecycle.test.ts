@@ -1,33 +1,23 @@
 // A sandbox as a whole: started with all that can be chosen, paused, resumed, forked, kept as a snapshot; its state is told as it is.
 import { Sandbox } from "agent-sandbox-web";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { screenshot } from "../support/browser.ts";
-import { type Console, openConsole } from "./console.ts";
-import type { ConsolePage } from "./console-page.ts";
+import { useConsole } from "./use-console.ts";
 
-let shared: Console;
-let page: ConsolePage;
-let connection: { apiUrl: string; sandboxUrl: string; apiKey: string };
 let id: string;
 
-beforeAll(async () => {
-  shared = await openConsole();
-  page = shared.first;
-  const { apiUrl, sandboxUrl, apiKey } = shared.platform.info;
-  connection = { apiUrl, sandboxUrl, apiKey };
-}, 120_000);
+const used = useConsole();
 
-afterAll(() => shared?.close());
-
-const state = (words: string) => page.find("console-sandbox-bar >>> .state", words);
+const state = (words: string) => used.page.find("console-sandbox-bar >>> .state", words);
 
 async function choose(action: string): Promise<void> {
-  await page.click('console-sandbox-bar >>> button[aria-label="More actions"]');
-  await page.click("console-sandbox-bar >>> [role=menuitem]", action);
+  await used.page.click('console-sandbox-bar >>> button[aria-label="More actions"]');
+  await used.page.click("console-sandbox-bar >>> [role=menuitem]", action);
 }
 
 describe("the life of a sandbox", { timeout: 120_000 }, () => {
   test("it is started with labels, variables, without network, and with what happens at its end", async () => {
+    const { page, connection } = used;
     await page.click("console-sandboxes >>> button", "New sandbox");
     await page.click("console-new-sandbox >>> button", "Add a label");
     await page.fill('console-new-sandbox >>> [aria-label="Name of label 1"]', "team");
@@ -49,13 +39,16 @@ describe("the life of a sandbox", { timeout: 120_000 }, () => {
     expect(info.allowInternetAccess).toBe(false);
     expect(info.network?.allowPublicTraffic).toBe(false);
     expect(info.lifecycle?.onTimeout).toBe("pause");
-    expect((info.endAt?.getTime() ?? 0) - (info.startedAt?.getTime() ?? 0)).toBe(7 * 60_000);
+    // Its start and its life are noted one after the other.
+    const life = (info.endAt?.getTime() ?? 0) - (info.startedAt?.getTime() ?? 0);
+    expect(Math.abs(life - 7 * 60_000)).toBeLessThan(5000);
     await page.run(`printf '%s' "$GREETING" > kept.txt; cat kept.txt`);
     expect(await page.lastOutput()).toBe("hello  $HOME");
     await state("running");
   });
 
   test("what a platform refuses is told in the dialog", async () => {
+    const { page } = used;
     await page.click("console-sandboxes >>> button", "New sandbox");
     await page.click("console-new-sandbox >>> summary");
     await page.fill("console-new-sandbox >>> #allow", "api.example.com\n10.0.0.0/8");
@@ -67,6 +60,7 @@ describe("the life of a sandbox", { timeout: 120_000 }, () => {
   });
 
   test("pausing says so, ends nothing that is shown, and Resume goes on with the time that was left", async () => {
+    const { page, connection } = used;
     await Sandbox.setTimeout(id, 40 * 60_000, connection);
     await page.click("console-sandbox-bar >>> button", "Pause");
     await state("paused");
@@ -78,8 +72,7 @@ describe("the life of a sandbox", { timeout: 120_000 }, () => {
     await page.click(".paused >>> button", "Resume");
     await state("running");
     await page.gone(".paused");
-    const left = async () => ((await Sandbox.getInfo(id, connection)).endAt?.getTime() ?? 0) - Date.now();
-    expect(await left()).toBeGreaterThan(30 * 60_000);
+    expect(await used.left(id)).toBeGreaterThan(30 * 60_000);
     // The files are watched again, before anything is done with them here.
     const elsewhere = await Sandbox.connect(id, { ...connection, timeoutMs: 600_000 });
     await elsewhere.files.write("since.txt", "");
@@ -90,6 +83,7 @@ describe("the life of a sandbox", { timeout: 120_000 }, () => {
   });
 
   test("pausing elsewhere is told here, and a reload does not wake it", async () => {
+    const { page, connection } = used;
     await Sandbox.pause(id, connection);
     await state("paused");
     await page.page.reload({ waitUntil: "domcontentloaded" });
@@ -100,6 +94,7 @@ describe("the life of a sandbox", { timeout: 120_000 }, () => {
   });
 
   test("resuming elsewhere opens it here", async () => {
+    const { page, connection } = used;
     await Sandbox.pause(id, connection);
     await page.page.reload({ waitUntil: "domcontentloaded" });
     await page.find("h2", "This sandbox is paused");
@@ -109,6 +104,7 @@ describe("the life of a sandbox", { timeout: 120_000 }, () => {
   });
 
   test("a fork is opened beside it, with its files", async () => {
+    const { page, connection } = used;
     const { endAt = new Date(0) } = await Sandbox.getInfo(id, connection);
     await choose("Fork");
     await page.find("sandbox-dialog >>> p", "what runs in it is not copied");
@@ -133,6 +129,7 @@ describe("the life of a sandbox", { timeout: 120_000 }, () => {
   });
 
   test("a snapshot is kept, a sandbox starts from it, and it is deleted after asking", async () => {
+    const { page } = used;
     await page.click("console-sandboxes >>> .item", id);
     await choose("Keep a snapshot");
     await page.answer("Keep", "before-lunch");
@@ -167,6 +164,7 @@ describe("the life of a sandbox", { timeout: 120_000 }, () => {
   });
 
   test("nothing went wrong in the page", () => {
+    const { page } = used;
     // What was refused or had gone is noted by the browser itself.
     expect(page.problems.filter((problem) => !problem.startsWith("console: Failed to load resource"))).toEqual([]);
   });

@@ -75,6 +75,28 @@ describe("metrics and ports", { timeout: 120_000 }, () => {
     await page.gone("sandbox-ports >>> iframe");
   });
 
+  test("the memory of a process stands beside that of the sandbox, in one unit, with its share", async () => {
+    const { apiUrl, sandboxUrl, apiKey } = shared.platform.info;
+    const sandbox = await Sandbox.connect(id, { apiUrl, sandboxUrl, apiKey });
+    const handle = await sandbox.commands.start(["python3", "-c", "import time; held = b'x' * (200 << 20); time.sleep(3600)"]);
+    const row = await page.find("sandbox-processes >>> tr", "held = b");
+    const limit = ((await sandbox.getMetrics()).at(-1)?.memTotal ?? 0) / 2 ** 20;
+    expect(limit).toBeGreaterThan(200);
+    await page.find("sandbox-processes >>> th", `of ${Math.round(limit).toLocaleString("en")} MiB`);
+    // It takes its memory bit by bit.
+    const shown = async () => {
+      const [, used = "", share = ""] = /([\d,.]+) MiB([\d.]+) %/.exec(await row.evaluate((row) => row.textContent)) ?? [];
+      return { used: Number(used), share: Number(share) };
+    };
+    await expect.poll(async () => (await shown()).used, { timeout: 45_000 }).toBeGreaterThanOrEqual(200);
+    const { used, share } = await shown();
+    expect(used).toBeLessThan(260);
+    expect(Math.abs(share - (100 * used) / limit)).toBeLessThanOrEqual(0.51);
+    await handle.kill();
+    await page.gone("sandbox-processes >>> tr", "held = b");
+    await sandbox.close();
+  });
+
   test("a process is ended after asking; one that goes on is forced", async () => {
     await page.click('sandbox-processes >>> button[aria-label*="python3 server.py"]');
     await page.answer("Cancel");

@@ -1,42 +1,33 @@
 // What the console tells of its own accord: that a sandbox is about to end, and what was done. It leaves, and covers nothing.
 import { Sandbox } from "agent-sandbox-web";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { screenshot } from "../support/browser.ts";
-import { type Console, openConsole } from "./console.ts";
-import { type ConsolePage, DESKTOP, PHONE } from "./console-page.ts";
+import { DESKTOP, PHONE } from "./console-page.ts";
+import { useConsole } from "./use-console.ts";
 
-let shared: Console;
-let page: ConsolePage;
-let connection: { apiUrl: string; sandboxUrl: string; apiKey: string };
 let one: string;
 let two: string;
 
-beforeAll(async () => {
-  shared = await openConsole();
-  page = shared.first;
-  const { apiUrl, sandboxUrl, apiKey } = shared.platform.info;
-  connection = { apiUrl, sandboxUrl, apiKey };
+const used = useConsole(async (page) => {
   one = await page.createSandbox();
   two = await page.createSandbox();
-}, 120_000);
-
-afterAll(() => shared?.close());
+});
 
 const URGENT = "console-notices >>> [aria-live=assertive] .notice";
 
-const left = async (id: string) => ((await Sandbox.getInfo(id, connection)).endAt?.getTime() ?? 0) - Date.now();
-
 describe("notices", { timeout: 120_000 }, () => {
   test("a sandbox in the background that is about to end is told of, and extended from there", async () => {
+    const { page, connection } = used;
     await Sandbox.setTimeout(one, 110_000, connection);
     await page.find(URGENT, `Sandbox ${one} ends in 1 m`);
     await page.find(`${URGENT} >>> button`, "Show it");
     await page.click(`${URGENT} >>> button`, "+15 min");
     await page.gone(URGENT);
-    await expect.poll(() => left(one), { timeout: 30_000 }).toBeGreaterThan(10 * 60_000);
+    await expect.poll(() => used.left(one), { timeout: 30_000 }).toBeGreaterThan(10 * 60_000);
   });
 
   test("half a minute before the end it is told again, with what is not saved, and a snapshot is offered", async () => {
+    const { page, connection } = used;
     await page.run("echo draft > note.txt");
     await page.click("sandbox-tree >>> .row", "note.txt");
     await page.find("sandbox-editor >>> .cm-focused");
@@ -50,12 +41,13 @@ describe("notices", { timeout: 120_000 }, () => {
     await page.answer("Cancel");
     await page.gone(URGENT);
     await page.click('console-sandbox-bar >>> button[aria-label="+15 min of life"]');
-    await expect.poll(() => left(two), { timeout: 30_000 }).toBeGreaterThan(10 * 60_000);
+    await expect.poll(() => used.left(two), { timeout: 30_000 }).toBeGreaterThan(10 * 60_000);
     await page.click('sandbox-editor >>> button[aria-label="Save"]');
     await page.gone("sandbox-editor >>> .tab .dirty");
   });
 
   test("what was done is said, leaves by itself, and covers nothing on a phone", async () => {
+    const { page } = used;
     await page.terminal(1);
     await page.page.setViewport(PHONE);
     await page.find("console-sandbox-bar >>> .back");
@@ -75,13 +67,15 @@ describe("notices", { timeout: 120_000 }, () => {
   });
 
   test("nothing went wrong in the page", () => {
+    const { page } = used;
     expect(page.problems).toEqual([]);
   });
 
   test("a platform that is stopped says what is lost with it, and what stays", async () => {
+    const { page, connection } = used;
     await page.page.close();
     await Sandbox.pause(one, connection);
-    await shared.stopPlatform();
-    expect(shared.platform.log()).toContain("stopping: 1 running sandboxes end, 1 paused ones stay");
+    await used.shared.stopPlatform();
+    expect(used.shared.platform.log()).toContain("stopping: 1 running sandboxes end, 1 paused ones stay");
   });
 });

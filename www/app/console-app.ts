@@ -5,12 +5,14 @@ import { ExplainedError } from "../elements/describe-error.js";
 import { icon } from "../elements/icons.js";
 import { base } from "../elements/styles.js";
 import { appStyles } from "./app-styles.js";
+import { forgetAllWork } from "./kept-work.js";
 import type { ConsolePalette } from "./palette.js";
 import { connectionOptions, type PlatformConfig, readConfig, targetName, targetOptions } from "./platform.js";
 import { SandboxStore } from "./sandbox-store.js";
 import { Scheme } from "./scheme.js";
 import { Session, takeCode } from "./session.js";
 import { type ConsoleShortcuts, opensPalette, PALETTE_KEYS } from "./shortcuts.js";
+import { isCopiedTab } from "./tab.js";
 import type { ConsoleWorkspace } from "./workspace.js";
 import "../elements/sandbox-error.js";
 import { type Choice, type ConsoleConnect, PROVIDERS } from "./connect-form.js";
@@ -42,7 +44,7 @@ export class ConsoleApp extends LitElement {
     // A new address opened in a tab that shows the console already changes the fragment only.
     window.addEventListener("hashchange", this.codeGiven);
     window.addEventListener("keydown", this.key, true);
-    void this.begin(takeCode());
+    void this.start(takeCode());
   }
 
   override disconnectedCallback() {
@@ -107,6 +109,12 @@ export class ConsoleApp extends LitElement {
     const { store } = this;
     return html`<console-workspace .connection=${this.connection} .store=${store} .sandboxes=${store?.list}
       ?unreachable=${store?.error !== undefined} results-url=${this.config?.resultsUrl ?? ""}></console-workspace>`;
+  }
+
+  private async start(code: string | undefined): Promise<void> {
+    // Two tabs in the same terminals would type into, resize and end what is the other's.
+    if (await isCopiedTab()) forgetAllWork();
+    await this.begin(code);
   }
 
   private async begin(code: string | undefined): Promise<void> {

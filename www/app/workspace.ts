@@ -6,14 +6,17 @@ import type { Action } from "../elements/actions.js";
 import { ExplainedError } from "../elements/describe-error.js";
 import { span } from "../elements/format.js";
 import { icon } from "../elements/icons.js";
+import type { PortChange } from "../elements/metrics/port-watch.js";
 import { plainName } from "../elements/names.js";
 import type { SandboxConsole } from "../elements/sandbox-console.js";
 import { confirm, prompt } from "../elements/sandbox-dialog.js";
 import { base, emptyState } from "../elements/styles.js";
 import { Deadlines, type Warning } from "./deadlines.js";
+import { forgetWork, keptWork, OPEN_KEY, WORK_KEY } from "./kept-work.js";
 import type { ConsoleNewSandbox } from "./new-sandbox.js";
 import type { ConsoleNotices, Notice } from "./notices.js";
 import { type Opened, OpenSandboxes } from "./open-sandboxes.js";
+import { PortNotices } from "./port-notices.js";
 import { lifeAfterResume } from "./remainders.js";
 import { actionsIn, type SandboxAction } from "./sandbox-actions.js";
 import type { SandboxStore } from "./sandbox-store.js";
@@ -27,8 +30,6 @@ import "./sandbox-bar.js";
 import "./sandbox-list.js";
 import "./snapshots.js";
 
-const OPEN = "agent-sandbox-console.sandboxes";
-const WORK = "agent-sandbox-console.work";
 /** The notice of what was done last. */
 const DONE = "done";
 const MINUTE_MS = 60_000;
@@ -58,11 +59,20 @@ export class ConsoleWorkspace extends LitElement {
   @query("console-snapshots") private snapshots!: ConsoleSnapshots;
   @query("console-notices") private notices!: ConsoleNotices;
   private readonly deadlines = new Deadlines();
+  private readonly portNotices = new PortNotices({
+    show: (notice) => this.notices.show(notice),
+    close: (key) => this.notices.close(key),
+    list: (id) => {
+      this.show(id);
+      this.consoleOf(id)?.showPorts();
+    },
+    copy: (text) => this.copy(text, "The URL is copied."),
+  });
   private clock: ReturnType<typeof setInterval> | undefined;
   private readonly open = new OpenSandboxes(
     () => this.requestUpdate(),
-    OPEN,
-    (id) => this.forget(id),
+    OPEN_KEY,
+    forgetWork,
     (id) => keptWork(id).length > 0,
   );
 
@@ -120,6 +130,7 @@ export class ConsoleWorkspace extends LitElement {
       this.listing = !this.open.current;
     }
     if (changed.has("sandboxes") && this.sandboxes && !this.unreachable) this.open.listed(this.sandboxes);
+    this.portNotices.keep(this.open.list);
     if (this.open.list.length > 0 && !this.loaded) void this.load();
   }
 
@@ -160,8 +171,10 @@ export class ConsoleWorkspace extends LitElement {
 
   private renderConsole(opened: Opened) {
     return html`<sandbox-console data-sandbox=${opened.id} .sandbox=${opened.sandbox} ?ended=${opened.ended} ?paused=${opened.paused}
-      ?hidden=${opened !== this.open.current} frame-url=${this.resultsUrl} storage-key=${WORK}
-      @need-template=${(event: CustomEvent<string>) => this.dialog.open(event.detail)}></sandbox-console>`;
+      ?hidden=${opened !== this.open.current} frame-url=${this.resultsUrl} storage-key=${WORK_KEY}
+      @need-template=${(event: CustomEvent<string>) => this.dialog.open(event.detail)} @need-sandbox=${() => this.dialog.open()}
+      @need-resume=${() => this.act("resume", opened.id)}
+      @ports-change=${(event: CustomEvent<PortChange>) => this.portNotices.tell(opened, event.detail)}></sandbox-console>`;
   }
 
   private renderNothingOpen() {
@@ -248,11 +261,6 @@ export class ConsoleWorkspace extends LitElement {
     this.listing = true;
   }
 
-  /** Takes what was kept of the work in a sandbox that is gone out of the tab's storage. */
-  private forget(id: string) {
-    for (const key of keptWork(id)) sessionStorage.removeItem(key);
-  }
-
   private showList() {
     this.listing = true;
   }
@@ -274,8 +282,7 @@ export class ConsoleWorkspace extends LitElement {
       case "snapshot":
         return this.keep(id);
       case "copy-id":
-        await navigator.clipboard.writeText(id);
-        return this.say({ text: "The id is copied." });
+        return this.copy(id, "The id is copied.");
       case "kill":
         return this.kill(id);
     }
@@ -350,6 +357,11 @@ export class ConsoleWorkspace extends LitElement {
     await this.store?.refresh();
   }
 
+  private async copy(text: string, done: string): Promise<void> {
+    await navigator.clipboard.writeText(text);
+    this.say({ text: done });
+  }
+
   /** Says what was done last. */
   private say(notice: Omit<Notice, "key">) {
     this.notices.show({ key: DONE, ...notice });
@@ -412,11 +424,6 @@ export class ConsoleWorkspace extends LitElement {
 /** The key of the notice of a sandbox's end. */
 function endOf(id: string): string {
   return `end ${id}`;
-}
-
-/** Under which keys the tab's storage has work in a sandbox. */
-function keptWork(id: string): string[] {
-  return Object.keys(sessionStorage).filter((key) => key.startsWith(`${WORK}.`) && key.split(".").includes(id));
 }
 
 declare global {

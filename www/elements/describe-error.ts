@@ -66,6 +66,11 @@ export function codeOf(error: unknown): string {
   return error instanceof SandboxError ? error.code : "";
 }
 
+/** Whether `error` says that the sandbox is paused: that has no code of its own. */
+export function isPaused(error: unknown): boolean {
+  return error instanceof SandboxError && error.code === "E5004" && /\bis paus(?:ed|ing)\b/.test(error.message);
+}
+
 /** Whether `error` says that the sandbox is not there any more. */
 export function isGone(error: unknown): boolean {
   return codeOf(error) === "E2009";

@@ -31,3 +31,14 @@ export function bytes(count: number): string {
   }
   return `${value.toFixed(1)} TiB`;
 }
+
+/** A size in MiB whatever it is, for sizes that are compared, such as `0.4 MiB` or `2,048 MiB`. */
+export function mebibytes(count: number): string {
+  const value = count / 1024 ** 2;
+  return `${value < 10 ? value.toFixed(1) : Math.round(value).toLocaleString("en")} MiB`;
+}
+
+/** A share for people, such as `0.4 %` or `62 %`. */
+export function percent(value: number): string {
+  return `${value < 10 && value > 0 ? value.toFixed(1) : Math.round(value)} %`;
+}

@@ -5,6 +5,8 @@ import { repeat } from "lit/directives/repeat.js";
 import type { Action } from "./actions.js";
 import { consoleStyles } from "./console-styles.js";
 import { icon } from "./icons.js";
+import { Poller } from "./metrics/poller.js";
+import { hasStreamsLeft, type PortChange, PortWatch } from "./metrics/port-watch.js";
 import type { SandboxFiles } from "./sandbox-files.js";
 import type { SandboxTerminalGroup } from "./sandbox-terminal-group.js";
 import { base } from "./styles.js";
@@ -21,6 +23,8 @@ const NAMES = { files: "Files", command: "Command", notebook: "Notebook", metric
 /** The views whose code is loaded when they are first shown. */
 const LAZY = { notebook: () => import("./sandbox-notebook.js"), metrics: () => import("./sandbox-metrics.js") };
 
+/** How long a port may be open before it is told. */
+const PORTS_MS = 4000;
 const NARROW = 720;
 const STEP = 24;
 
@@ -29,6 +33,10 @@ const STEP = 24;
  * room, one of them at a time.
  *
  * @fires need-template - see `<sandbox-notebook>`
+ * @fires need-resume - see `<sandbox-notebook>` and `<sandbox-editor>`
+ * @fires need-sandbox - see `<sandbox-editor>`
+ * @fires ports-change - while it can be seen, other ports have opened or closed; `detail` is `{opened, closed}`, the numbers of each. Each
+ *   port is told as opened once, and none that the kernel chose or that the sandbox itself uses
  */
 @customElement("sandbox-console")
 export class SandboxConsole extends LitElement {
@@ -57,7 +65,19 @@ export class SandboxConsole extends LitElement {
   /** The view whose tab was last brought into sight. */
   private revealed: View | undefined;
   private kept: ReadonlyMap<number, readonly KeptTerminal[]> = new Map();
+  private portWatch = new PortWatch();
+  private readonly portPoller: Poller = new Poller(
+    this,
+    (signal) => this.lookAtPorts(signal),
+    PORTS_MS,
+    () => this.sandbox !== undefined && !this.ended && !this.paused && hasStreamsLeft(this.sandbox),
+  );
   private readonly sizes = new ResizeObserver(([entry]) => this.measured(entry?.contentRect));
+
+  /** Shows the metrics, with the open ports. */
+  showPorts(): void {
+    this.show("metrics");
+  }
 
   /** Whether a file has changes that are not saved. */
   get dirty(): boolean {
@@ -136,6 +156,8 @@ export class SandboxConsole extends LitElement {
       this.panelHeight = Number(kept.height) || 0;
     }
     this.loaded = new Set();
+    this.portPoller.reset();
+    this.portWatch = new PortWatch();
     void this.load(this.view);
   }
 
@@ -165,7 +187,7 @@ export class SandboxConsole extends LitElement {
           <sandbox-command class="view" .sandbox=${sandbox} ?ended=${this.ended} storage-key=${this.storageKey} ?hidden=${view !== "command"} @command-end=${() => this.files.refresh()}></sandbox-command>
           ${
             this.loaded.has("notebook")
-              ? html`<sandbox-notebook class="view" .sandbox=${sandbox} ?ended=${this.ended} ?hidden=${view !== "notebook"}
+              ? html`<sandbox-notebook class="view" .sandbox=${sandbox} ?ended=${this.ended} ?paused=${this.paused} ?hidden=${view !== "notebook"}
                   frame-url=${this.frameUrl} storage-key=${this.storageKey}></sandbox-notebook>`
               : nothing
           }
@@ -274,6 +296,14 @@ export class SandboxConsole extends LitElement {
     if (view !== "notebook" && view !== "metrics") return;
     await LAZY[view]();
     this.loaded = new Set([...this.loaded, view]);
+  }
+
+  private async lookAtPorts(signal: AbortSignal): Promise<void> {
+    const { sandbox } = this;
+    if (!sandbox) return;
+    const detail: PortChange = await this.portWatch.look(sandbox, signal);
+    if (detail.opened.length + detail.closed.length > 0 && sandbox === this.sandbox)
+      this.dispatchEvent(new CustomEvent("ports-change", { detail }));
   }
 
   private setWhole(whole: boolean) {

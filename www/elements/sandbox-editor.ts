@@ -5,14 +5,27 @@ import { repeat } from "lit/directives/repeat.js";
 import { isGone } from "./describe-error.js";
 import { type Draft, draftsOf } from "./editor/drafts.js";
 import type { EditorDocument, EditorEngine } from "./editor/editor-engine.js";
-import { isMissing, type OpenDocument, version, versionOf, withReason } from "./editor/open-document.js";
+import { isMissing, type OpenDocument, pausedWhileSaving, version, versionOf, withReason } from "./editor/open-document.js";
 import { askToClose, askToOverwrite } from "./editor/questions.js";
-import { comparing, noFile, outside, picture, preview, previewType, refused, status } from "./editor/views.js";
+import {
+  acting,
+  comparing,
+  gone,
+  noFile,
+  outside,
+  picture,
+  preview,
+  previewType,
+  refused,
+  status,
+  type TextActs,
+} from "./editor/views.js";
 import { editorStyles } from "./editor-styles.js";
 import { type OpenedFile, openFile } from "./files/open-file.js";
 import { icon } from "./icons.js";
 import { languageOf } from "./language.js";
 import { baseName, plainName, visibleName } from "./names.js";
+import { save } from "./save.js";
 import { base, emptyState } from "./styles.js";
 import "./sandbox-error.js";
 
@@ -22,6 +35,8 @@ import "./sandbox-error.js";
  * @fires file-saved - a file was written; `detail.path` names it
  * @fires drafts-change - {@link SandboxEditor.drafts} are others than before
  * @fires file-download - the person wants the file of `detail.path`
+ * @fires need-sandbox - the sandbox is gone, and the person wants another
+ * @fires need-resume - the sandbox is paused, and the person wants it to go on
  * @fires editor-back - the person wants back to where files are chosen
  */
 @customElement("sandbox-editor")
@@ -34,11 +49,17 @@ export class SandboxEditor extends LitElement {
   @property({ type: Boolean, reflect: true }) covering = false;
   /** Whether the sandbox is gone: nothing can be saved then. */
   @property({ type: Boolean }) ended = false;
+  /** Whether the sandbox is paused: what is saved waits for its resuming. */
+  @property({ type: Boolean }) paused = false;
   /** The paths of files whose unsaved text is too large to be kept across a reload. */
   @property({ attribute: false }) unkept: ReadonlySet<string> = new Set();
   @state() private documents: readonly OpenDocument[] = [];
   @state() private current: OpenDocument | undefined;
   @state() private position = { line: 1, column: 1 };
+  /** The text that was copied last, to say so. */
+  @state() private copied: OpenDocument | undefined;
+  /** What the person wants to save once the sandbox goes on. */
+  private wanted: OpenDocument | undefined;
   @query(".code") private code!: HTMLElement;
   private engine: EditorEngine | undefined;
   private loading: Promise<EditorEngine> | undefined;
@@ -127,6 +148,7 @@ export class SandboxEditor extends LitElement {
   }
 
   protected override willUpdate(changed: PropertyValues<this>) {
+    if (changed.get("paused") === true && !this.paused) this.goOn();
     if (!changed.has("sandbox") || changed.get("sandbox") === undefined) return;
     for (const document of this.documents) this.drop(document);
   }
@@ -156,12 +178,12 @@ export class SandboxEditor extends LitElement {
       </div>
       <div class="body" role="tabpanel" aria-label=${current ? plainName(current.path) : "No file is open"}>
         ${current?.saveError === undefined ? nothing : this.renderSaveError(current)}
-        ${current?.comparing ? comparing(() => this.endComparison(current)) : current?.outside && current.document ? this.renderOutside(current) : nothing}
+        ${current?.document ? this.renderHint(current) : nothing}
         ${this.renderBody(current)}
         ${current?.previewing && current.document ? preview(current.path, this.text ?? "") : nothing}
         <div class="code" ?hidden=${!current?.document || current.previewing}></div>
       </div>
-      ${current?.document ? status(current, this.position, this.unkept.has(current.path)) : nothing}
+      ${current?.document ? status(current, this.position, { unkept: this.unkept.has(current.path), ended: this.ended }) : nothing}
     `;
   }
 
@@ -184,7 +206,8 @@ export class SandboxEditor extends LitElement {
     if (!current) return noFile();
     if (current.error !== undefined) {
       return html`<div class="message">
-        <sandbox-error .error=${current.error} retry-label="Try again" @retry=${() => this.load(current)}>
+        <sandbox-error .error=${current.error} retry-label=${this.ended || isGone(current.error) ? "" : this.paused ? "Resume" : "Try again"}
+          @retry=${() => (this.paused ? this.resume() : this.load(current))}>
           <button class="button" @click=${() => this.drop(current)}>Close</button>
         </sandbox-error>
       </div>`;
@@ -200,7 +223,14 @@ export class SandboxEditor extends LitElement {
     return html`<div class="message waiting" role="status"><span class="spinner"></span>Reading</div>`;
   }
 
-  private renderOutside(current: OpenDocument) {
+  /** What has to be known of a text before one goes on in it. */
+  private renderHint(current: OpenDocument) {
+    if (this.ended) {
+      const another = () => this.dispatchEvent(new CustomEvent("need-sandbox", { composed: true }));
+      return gone(current.dirty ?? false, { ...this.rescues(current), "New sandbox": another });
+    }
+    if (current.comparing) return comparing(() => this.endComparison(current));
+    if (!current.outside) return nothing;
     return outside(current.outside === "deleted", {
       Compare: () => this.compare(current),
       Reload: () => this.load(current),
@@ -209,12 +239,40 @@ export class SandboxEditor extends LitElement {
   }
 
   private renderSaveError(current: OpenDocument) {
+    // Once it is known to be gone, it is said of every text.
+    if (this.ended) return nothing;
+    const { paused } = this;
     const gone = isGone(current.saveError);
     return html`<sandbox-error class="save-error" dismissible .error=${current.saveError} doing="Saving"
-      retry-label=${gone ? "" : "Try again"} @retry=${() => this.save()}
+      retry-label=${gone ? "" : paused ? "Resume and save" : "Try again"} @retry=${() => (paused ? this.resume(current) : this.save())}
       @dismiss=${() => this.change(current, { saveError: undefined })}>
-      ${gone ? html`<button class="button" @click=${() => this.copy()}>Copy the text</button>` : nothing}
+      ${gone || paused ? acting(this.rescues(current)) : nothing}
     </sandbox-error>`;
+  }
+
+  /** What keeps a text that cannot be saved in the sandbox. */
+  private rescues(current: OpenDocument): TextActs {
+    return {
+      [this.copied === current ? "Copied" : "Copy the text"]: () => void this.copy(current),
+      "Download the text": () => save(new Blob([this.text ?? ""]), baseName(current.path)),
+    };
+  }
+
+  private resume(wanted?: OpenDocument) {
+    this.wanted = wanted;
+    this.dispatchEvent(new CustomEvent("need-resume", { composed: true }));
+  }
+
+  /** Does what was waiting for the sandbox. */
+  private goOn() {
+    const { wanted } = this;
+    this.wanted = undefined;
+    for (const document of this.documents) {
+      document.saveError = undefined;
+      if (document.error !== undefined) void this.load(document, false);
+      else if (document.stale) void this.look(document);
+    }
+    if (wanted && wanted === this.current) void this.save();
   }
 
   private async load(document: OpenDocument, focus = true): Promise<void> {
@@ -297,6 +355,7 @@ export class SandboxEditor extends LitElement {
   private markDirty(): void {
     const { current, engine } = this;
     if (!current?.document || !engine) return;
+    this.copied = undefined;
     this.tell("drafts-change");
     const dirty = engine.isDirty(current.document);
     if (dirty !== (current.dirty ?? false)) this.change(current, { dirty });
@@ -328,6 +387,10 @@ export class SandboxEditor extends LitElement {
   private async save(): Promise<void> {
     const { current, engine, sandbox } = this;
     if (!current?.document || !engine || !sandbox || current.saving) return;
+    if (this.paused) {
+      this.change(current, { saveError: pausedWhileSaving() });
+      return;
+    }
     const { document, path } = current;
     const content = engine.content(document);
     const text = engine.text(document);
@@ -367,7 +430,7 @@ export class SandboxEditor extends LitElement {
   private async look(document: OpenDocument): Promise<void> {
     const { sandbox } = this;
     document.stale = true;
-    if (document.looking || !(document.opened || document.document) || !sandbox) return;
+    if (document.looking || !(document.opened || document.document) || !sandbox || this.ended || this.paused) return;
     document.looking = true;
     try {
       // While it is written nothing can be told; whoever writes it looks again.
@@ -436,8 +499,9 @@ export class SandboxEditor extends LitElement {
     this.engine?.search();
   }
 
-  private async copy(): Promise<void> {
+  private async copy(current: OpenDocument): Promise<void> {
     await navigator.clipboard.writeText(this.text ?? "");
+    this.copied = current;
   }
 
   private async close(document: OpenDocument): Promise<void> {

@@ -1,6 +1,7 @@
 import type { EntryInfo, Sandbox } from "agent-sandbox-web";
 import { html, LitElement, nothing, type PropertyValues } from "lit";
 import { customElement, property, query, state } from "lit/decorators.js";
+import { isGone } from "./describe-error.js";
 import { keepDrafts, restoreDrafts } from "./editor/drafts.js";
 import { FileActions } from "./files/actions.js";
 import { keepShown, restoreShown } from "./files/keep.js";
@@ -26,6 +27,8 @@ const KEEP_AFTER_MS = 500;
 /**
  * The files of a sandbox: a tree beside an editor, or one at a time where there is little room.
  *
+ * @fires need-resume - see `<sandbox-editor>`
+ * @fires need-sandbox - see `<sandbox-editor>`
  * @fires notebook-open - the person wants the notebook file of the path `detail`; prevent the default to open it elsewhere than as text
  */
 @customElement("sandbox-files")
@@ -128,7 +131,7 @@ export class SandboxFiles extends LitElement {
           <div class="bar" role="toolbar" aria-label="Files">
             <button class="root" title=${`${plainName(root)}: open another folder`} @click=${this.chooseRoot} ?disabled=${!root}>${root ? visibleName(root) : "Files"}</button>
             ${this.renderTool("Folder above", "up", () => this.setRoot(parentOf(root)), root === "/")}
-            <button class="icon-button" aria-label="Find in files" title="Find in files" aria-pressed=${this.searching} ?disabled=${!root}
+            <button class="icon-button" aria-label="Find in files" title="Find in files" aria-pressed=${this.searching} ?disabled=${!root || (this.ended && !this.searching)}
               @click=${() => this.toggleSearch()}>${icon("search")}</button>
             ${this.renderTool("New file", "newFile", () => this.actions.make("file", this.tree.folder))}
             ${this.renderTool("New folder", "newFolder", () => this.actions.make("folder", this.tree.folder))}
@@ -138,7 +141,7 @@ export class SandboxFiles extends LitElement {
           </div>
           ${
             this.error
-              ? html`<sandbox-error dismissible .error=${this.error.error} doing=${this.error.doing} retry-label="Try again"
+              ? html`<sandbox-error dismissible .error=${this.error.error} doing=${this.error.doing} retry-label=${this.ended || isGone(this.error.error) ? "" : "Try again"}
                   @retry=${() => this.retry()} @dismiss=${() => this.dismiss()}></sandbox-error>`
               : nothing
           }
@@ -159,7 +162,7 @@ export class SandboxFiles extends LitElement {
           }
           ${this.transferring ? html`<sandbox-transfers .transfers=${this.transfers}></sandbox-transfers>` : nothing}
         </div>
-        <sandbox-editor .sandbox=${sandbox} ?ended=${this.ended} .covering=${this.narrow} @editor-back=${() => this.back()} @drafts-change=${this.keepSoon} @file-saved=${() => this.refresh()}
+        <sandbox-editor .sandbox=${sandbox} ?ended=${this.ended} ?paused=${this.paused} .covering=${this.narrow} @editor-back=${() => this.back()} @drafts-change=${this.keepSoon} @file-saved=${() => this.refresh()}
           @file-download=${(event: CustomEvent<{ path: string }>) => this.download(event.detail.path, false)}></sandbox-editor>
       </div>
       <input class="files" type="file" multiple hidden aria-label="Files to upload" @change=${this.chosen} />
@@ -168,7 +171,7 @@ export class SandboxFiles extends LitElement {
   }
 
   private renderTool(label: string, name: Parameters<typeof icon>[0], act: () => void, disabled = false) {
-    return html`<button class="icon-button" aria-label=${label} title=${label} ?disabled=${disabled || !this.root} @click=${act}>
+    return html`<button class="icon-button" aria-label=${label} title=${label} ?disabled=${disabled || this.ended || !this.root} @click=${act}>
       ${icon(name)}
     </button>`;
   }

@@ -2,7 +2,7 @@ import type { Sandbox, SandboxLogEntry } from "agent-sandbox-web";
 import { css, html, LitElement, nothing, type PropertyValues } from "lit";
 import { customElement, property, state } from "lit/decorators.js";
 import { codeOf } from "./describe-error.js";
-import { bytes } from "./format.js";
+import { bytes, percent } from "./format.js";
 import { type Machine, MachineReader } from "./metrics/machine.js";
 import { Poller } from "./metrics/poller.js";
 import type { LogLevel } from "./metrics/sandbox-logs.js";
@@ -114,7 +114,7 @@ export class SandboxMetricsElement extends LitElement {
       <div class="column">
         ${this.failureOf(this.machinePoller, "Reading ports and processes")}
         <sandbox-ports .sandbox=${this.sandbox} .ports=${this.machine?.ports} ?ended=${this.ended || this.paused}></sandbox-ports>
-        <sandbox-processes .sandbox=${this.sandbox} .processes=${this.machine?.processes} ?ended=${this.ended || this.paused}
+        <sandbox-processes .sandbox=${this.sandbox} .processes=${this.machine?.processes} .limit=${this.usage.last?.memTotal} ?ended=${this.ended || this.paused}
           @process-ended=${() => this.machinePoller.now()}></sandbox-processes>
       </div>
     </div>`;
@@ -125,7 +125,6 @@ export class SandboxMetricsElement extends LitElement {
     const until = this.paused || this.ended ? (last?.timestamp.getTime() ?? Date.now()) : Date.now();
     const from = until - this.minutes * MINUTE_MS;
     const range = [from, until] as const;
-    const percent = (value: number) => `${value < 10 && value > 0 ? value.toFixed(1) : Math.round(value)} %`;
     const { usage } = this;
     return html`<section aria-labelledby="usage">
       <div class="head">

@@ -30,6 +30,7 @@ const KEEP_AFTER_MS = 400;
 /**
  * A notebook: cells of code that run in a context of the sandbox, with their rich results, and cells of Markdown.
  *
+ * @fires need-resume - the sandbox is paused, and the person wants it to go on
  * @fires need-template - the sandbox has no code interpreter, and the person wants one of the template `detail` that has
  */
 @customElement("sandbox-notebook")
@@ -40,6 +41,8 @@ export class SandboxNotebook extends LitElement {
   @property({ attribute: false }) sandbox: Sandbox | undefined;
   /** Whether the sandbox is gone: nothing can be run then. */
   @property({ type: Boolean }) ended = false;
+  /** Whether the sandbox is paused: what is to run waits for its resuming. */
+  @property({ type: Boolean }) paused = false;
   /**
    * The address of a page of another origin in which HTML results are shown: the `resultsUrl` of agent-sandbox-local, or a copy of that
    * page elsewhere. Without it HTML is shown as source.
@@ -60,6 +63,8 @@ export class SandboxNotebook extends LitElement {
   /** What its file says of it beside the language. */
   private metadata: NonNullable<NotebookContent["metadata"]> = {};
   private timer: ReturnType<typeof setTimeout> | undefined;
+  /** What the person wants to run once the sandbox goes on. */
+  private wanted: readonly Cell[] = [];
 
   override connectedCallback() {
     super.connectedCallback();
@@ -75,6 +80,9 @@ export class SandboxNotebook extends LitElement {
 
   protected override willUpdate(changed: PropertyValues<this>) {
     if (changed.has("sandbox")) this.begin();
+    if (!changed.has("paused")) return;
+    if (this.paused) this.runner?.pause();
+    else if (changed.get("paused") === true) this.goOn();
   }
 
   override render() {
@@ -83,7 +91,7 @@ export class SandboxNotebook extends LitElement {
       <div class="cells" @cell-run=${this.runCell} @cell-stop=${this.stopCell} @cell-edit=${this.keepSoon} @cell-move=${this.moveCell}
         @cell-delete=${this.deleteCell} @cell-leave=${this.leaveCell}>
         <div class="column">
-          ${this.unable ? this.renderUnable() : nothing}
+          ${this.paused && !this.ended ? this.renderPaused() : this.unable ? this.renderUnable() : nothing}
           ${
             this.failure
               ? html`<sandbox-error dismissible .error=${this.failure.error} doing=${this.failure.doing}
@@ -121,11 +129,20 @@ export class SandboxNotebook extends LitElement {
     </div>`;
   }
 
+  private renderPaused() {
+    const cut = this.runner?.kernel.ids[this.language] !== undefined;
+    return html`<div class="unable" role="status">
+      <span><b>This sandbox is paused.</b> Its cells run once it is resumed.${cut ? " What ran may go on then, unseen; variables are kept where its memory is." : ""}</span>
+      <button class="button" @click=${this.resume}>Resume</button>
+    </div>`;
+  }
+
   private renderToolbar() {
     const busy = this.runner?.busy ?? false;
-    const off = this.ended || !this.sandbox;
+    const ended = this.ended || !this.sandbox;
+    const off = ended || this.paused;
     return html`<div class="toolbar" role="toolbar" aria-label="Notebook">
-      <button class="button" aria-label="Run all cells" title="Run all cells" ?disabled=${off} @click=${this.runAll}>${icon("runAll")}<span class="label">Run all</span></button>
+      <button class="button" aria-label="Run all cells" title="Run all cells" ?disabled=${ended} @click=${this.runAll}>${icon("runAll")}<span class="label">Run all</span></button>
       <button class="button" aria-label="Stop" title="Interrupt the running cell" ?disabled=${!busy} @click=${() => this.runner?.stop()}>${icon("stop")}<span
         class="label">Stop</span></button>
       <button class="button" aria-label="Restart kernel" title="Restart the kernel: its variables go away" ?disabled=${off || this.restarting}
@@ -172,7 +189,7 @@ export class SandboxNotebook extends LitElement {
     if (cell.kind === "markdown") {
       if (cell.source.trim() !== "") cell.editing = false;
       this.elementOf(cell)?.requestUpdate();
-    } else if (!this.ended) this.runner?.run([cell], this.language);
+    } else this.run([cell]);
     const at = this.cells.indexOf(cell);
     if (event.detail === "insert" || (event.detail === "advance" && at === this.cells.length - 1)) this.insert("code", cell);
     else if (event.detail === "advance") this.focusCell(this.cells[at + 1], "start");
@@ -180,10 +197,37 @@ export class SandboxNotebook extends LitElement {
   };
 
   private readonly runAll = () => {
-    this.runner?.run(
-      this.cells.filter((cell) => cell.kind === "code" && cell.source.trim() !== ""),
-      this.language,
-    );
+    this.run(this.cells.filter((cell) => cell.kind === "code" && cell.source.trim() !== ""));
+  };
+
+  private run(cells: readonly Cell[]) {
+    if (this.paused && !this.ended) void this.runResumed(cells);
+    else if (!this.ended) this.runner?.run(cells, this.language);
+  }
+
+  /** Runs cells after the sandbox was resumed, which costs something: so it is asked. */
+  private async runResumed(cells: readonly Cell[]): Promise<void> {
+    const agreed = await confirm({
+      title: "Resume this sandbox?",
+      text: `It is paused. ${cells.length === 1 ? "The cell runs" : "The cells run"} as soon as it goes on.`,
+      action: "Resume and run",
+    });
+    if (!agreed) return;
+    this.wanted = cells;
+    // Somebody may have resumed it meanwhile.
+    if (this.paused) this.resume();
+    else this.goOn();
+  }
+
+  private goOn() {
+    this.runner?.resume();
+    const { wanted } = this;
+    this.wanted = [];
+    this.run(wanted.filter((cell) => this.cells.includes(cell)));
+  }
+
+  private readonly resume = () => {
+    this.dispatchEvent(new CustomEvent("need-resume", { composed: true }));
   };
 
   private readonly stopCell = (event: Event) => this.runner?.stop(cellOf(event));

@@ -2,6 +2,7 @@ import type { EntryInfo, Files } from "agent-sandbox-web";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { customElement, property, query, state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
+import { isGone } from "./describe-error.js";
 import { FileTree, type TreeRow } from "./files/file-tree.js";
 import { TreeWatch } from "./files/tree-watch.js";
 import { bytes } from "./format.js";
@@ -54,6 +55,9 @@ const OFFERS: readonly Offer[] = [
   { action: "copy-path", label: "Copy path", icon: "copy", for: ["file", "other", "folder", "top"] },
   { action: "delete", label: "Delete", icon: "trash", for: ["file", "other", "folder"] },
 ];
+
+/** What can be done when the sandbox is gone. A file that is open is shown. */
+const WITHOUT_SANDBOX: ReadonlySet<TreeAction> = new Set(["open", "open-text", "copy-path"]);
 
 /** Under which type a dragged entry names itself. */
 const DRAGGED = "application/x-sandbox-path";
@@ -212,10 +216,7 @@ export class SandboxTree extends LitElement {
   }
 
   private renderNote(row: TreeRow): TemplateResult | typeof nothing {
-    if (row.kind === "error") {
-      return html`<sandbox-error .error=${row.error} doing=${plainName(row.path)} retry-label="Try again"
-        @retry=${() => this.tree?.read(row.path)}></sandbox-error>`;
-    }
+    if (row.kind === "error") return this.renderError(row);
     if (row.kind === "more") {
       return html`<div class="note">
         ${row.hidden.toLocaleString("en")} more in ${visibleName(row.path)}
@@ -225,9 +226,20 @@ export class SandboxTree extends LitElement {
     return nothing;
   }
 
+  /** Trying again is offered where it can help: not of a sandbox that is gone, and once a paused one goes on it is done unasked. */
+  private renderError({ path, error }: Extract<TreeRow, { kind: "error" }>) {
+    if (this.ended || isGone(error))
+      return html`<div class="note" role="status">This sandbox is gone: nothing more can be read of ${visibleName(path)}.</div>`;
+    if (this.paused)
+      return html`<div class="note" role="status">This sandbox is paused: ${visibleName(path)} is read once it is resumed.</div>`;
+    return html`<sandbox-error .error=${error} doing=${plainName(path)} retry-label="Try again"
+      @retry=${() => this.tree?.read(path)}></sandbox-error>`;
+  }
+
   private renderMenu(entry: EntryInfo) {
     const kind = this.offeredAs(entry);
-    return OFFERS.filter((offer) => offer.for.includes(kind) && (offer.named?.test(entry.name) ?? true)).map(
+    const possible = ({ action }: Offer) => !this.ended || WITHOUT_SANDBOX.has(action);
+    return OFFERS.filter((offer) => offer.for.includes(kind) && (offer.named?.test(entry.name) ?? true) && possible(offer)).map(
       ({ action, label, icon: name }) =>
         html`<button role="menuitem" tabindex="-1" @click=${() => this.act(action, entry)}>${icon(name)}${label}</button>`,
     );

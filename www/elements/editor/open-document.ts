@@ -1,5 +1,5 @@
 import { FileNotFoundError, type Files } from "agent-sandbox-web";
-import { isGone } from "../describe-error.js";
+import { ExplainedError, isGone } from "../describe-error.js";
 import type { OpenedFile } from "../files/open-file.js";
 import { isDoubtful, unreachable } from "../files/unreachable.js";
 import { parentOf } from "../names.js";
@@ -75,4 +75,13 @@ export function version(info: { readonly size: number; readonly modifiedTime?: D
 /** Why a file that was listed cannot be read, where its name tells more than the error. */
 export function withReason(error: unknown, path: string): unknown {
   return error instanceof FileNotFoundError && isDoubtful(path) ? unreachable(error) : error;
+}
+
+/** Why nothing is saved in a sandbox that is paused. It is not asked: a request might wake it. */
+export function pausedWhileSaving(): ExplainedError {
+  return new ExplainedError(
+    "This sandbox is paused",
+    "Nothing can be saved in it while it stands still.",
+    "Resume it, or copy or download the text.",
+  );
 }

@@ -77,11 +77,28 @@ export function refused(path: string, opened: Extract<OpenedFile, { kind: "refus
 }
 
 /** What happened to the file of a text that has changes here, and what can be done when it is still there. */
-export function outside(deleted: boolean, acts: Readonly<Record<string, () => void>>): TemplateResult {
+export function outside(deleted: boolean, acts: TextActs): TemplateResult {
   return html`<div class="outside" role="status">
     ${icon("warning")}
     <span>${deleted ? "The file was deleted in the sandbox. Saving writes it anew." : "The file has changed in the sandbox, and here."}</span>
-    ${deleted ? nothing : Object.entries(acts).map(([label, act]) => html`<button class="button" @click=${act}>${label}</button>`)}
+    ${deleted ? nothing : acting(acts)}
+  </div>`;
+}
+
+/** What can be done with a text, by the labels of the buttons. */
+export type TextActs = Readonly<Record<string, () => void>>;
+
+/** Those buttons. */
+export function acting(acts: TextActs): TemplateResult {
+  return html`${Object.entries(acts).map(([label, act]) => html`<button class="button" @click=${act}>${label}</button>`)}`;
+}
+
+/** The sandbox of a text is gone. */
+export function gone(dirty: boolean, acts: TextActs): TemplateResult {
+  return html`<div class="outside" role="status">
+    ${icon("warning")}
+    <span>${dirty ? "This sandbox is gone, and the text is saved nowhere." : "This sandbox is gone, and its files with it."}</span>
+    ${acting(acts)}
   </div>`;
 }
 
@@ -93,13 +110,21 @@ export function comparing(end: () => void): TemplateResult {
   </div>`;
 }
 
-/** The line below a text. `unkept`: a reload would lose what is not saved of it. */
+/** The line below a text. `unkept`: a reload would lose what is not saved of it; `ended`: its sandbox is gone. */
 export function status(
   { path, saving, dirty, document }: OpenDocument,
   { line, column }: { line: number; column: number },
-  unkept: boolean,
+  { unkept, ended }: { readonly unkept: boolean; readonly ended: boolean },
 ): TemplateResult {
-  const state = saving ? "Saving" : !dirty ? "Saved" : unkept ? "Not saved, and too long to be kept across a reload" : "Not saved";
+  const state = ended
+    ? "The sandbox is gone"
+    : saving
+      ? "Saving"
+      : !dirty
+        ? "Saved"
+        : unkept
+          ? "Not saved, and too long to be kept across a reload"
+          : "Not saved";
   return html`<div class="status">
     <span class="path">${visibleName(path)}</span>
     <span role="status">${state}</span>

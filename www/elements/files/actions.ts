@@ -144,8 +144,7 @@ export class FileActions {
   async upload(folder: string, entries: () => LocalEntry[] | Promise<LocalEntry[]>): Promise<void> {
     await this.view.attempt("Uploading", async (sandbox) => {
       const chosen = await entries();
-      const taken = new Set((await sandbox.files.list(folder)).map((entry) => entry.name));
-      const named = await this.settle(folder, chosen, taken);
+      const named = await this.settle(folder, chosen, await sandbox.files.list(folder));
       let left = named.length;
       for (const { name, entry } of named) {
         const path = joinPath(folder, name);
@@ -163,15 +162,24 @@ export class FileActions {
   private async settle(
     folder: string,
     entries: readonly LocalEntry[],
-    taken: ReadonlySet<string>,
+    there: readonly EntryInfo[],
   ): Promise<readonly { name: string; entry: LocalEntry }[]> {
+    const taken = new Set(there.map(({ name }) => name));
+    const folders = new Set(there.filter(({ type }) => type === "directory").map(({ name }) => name));
     const named = entries.map((entry) => ({ name: entry.name, entry }));
     const twice = named.filter(({ name }) => taken.has(name));
     if (twice.length === 0) return named;
-    const folders = twice.some(({ entry }) => entry.kind === "folder");
+    // A folder takes no file's place, and no file a folder's: that would be more than was asked.
+    const differs = ({ name, entry }: (typeof named)[number]) => taken.has(name) && folders.has(name) !== (entry.kind === "folder");
+    const notes = [
+      ...(twice.some((one) => one.entry.kind === "folder" && !differs(one))
+        ? ["Replacing a folder puts its files over those of the same name; the others stay."]
+        : []),
+      ...(twice.some(differs) ? ["What is a folder on one side and a file on the other is kept beside it."] : []),
+    ];
     const answer = await prompt({
       title: twice.length === 1 ? `Replace ${plainName(twice[0]?.name ?? "")}?` : `Replace ${twice.length} of these?`,
-      text: `${plainName(folder)} holds already:${folders ? " (Replacing a folder puts its files over those of the same name; the others stay.)" : ""}`,
+      text: `${plainName(folder)} holds already:${notes.length > 0 ? ` (${notes.join(" ")})` : ""}`,
       detail: twice.map(({ name }) => plainName(name)).join(", "),
       action: "Replace",
       danger: true,
@@ -182,10 +190,10 @@ export class FileActions {
     });
     if (answer === undefined) return [];
     if (answer === "skip") return named.filter(({ name }) => !taken.has(name));
-    if (answer !== "both") return named;
     const names = new Set([...taken, ...named.map(({ name }) => name)]);
-    return named.map(({ name, entry }) => {
-      if (!taken.has(name)) return { name, entry };
+    return named.map((one) => {
+      const { name, entry } = one;
+      if (answer === "both" ? !taken.has(name) : !differs(one)) return one;
       const free = freeName(name, names);
       names.add(free);
       return { name: free, entry };

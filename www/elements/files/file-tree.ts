@@ -1,4 +1,5 @@
 import type { EntryInfo, Files } from "agent-sandbox-web";
+import { codeOf } from "../describe-error.js";
 import { parentOf } from "../names.js";
 
 /** One row of the tree as it is drawn. */
@@ -133,7 +134,8 @@ export class FileTree {
       delete folder.error;
     } catch (error) {
       folder.error = error;
-      delete folder.entries;
+      // What was read of a folder stays, unless it is the folder that cannot be read: as while the sandbox does not answer, or is gone.
+      if (codeOf(error).startsWith("E4")) delete folder.entries;
     }
   }
 

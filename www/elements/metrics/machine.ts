@@ -41,8 +41,21 @@ export const READING = "agent-sandbox-web reads what runs";
 const BEFORE = `: ${READING}
 page=$(getconf PAGESIZE 2>/dev/null || echo 4096)`;
 
+/** What can be asked: everything, or only what listens, which costs next to nothing. */
+type Question = "all" | "ports";
+
 // Only what bash has built in, but for cat and find: starting a program for each process would show up in what is measured.
-const READ = `read -r up _ < /proc/uptime
+const READ = `if [ "$question" = ports ]; then
+  own=
+  { read -r own < /proc/sys/net/ipv4/ip_local_port_range; } 2>/dev/null
+  printf '%s\\0' "$own"
+  for f in /proc/net/tcp /proc/net/tcp6; do
+    a=()
+    { mapfile -t a < "$f"; } 2>/dev/null
+    for l in "\${a[@]}"; do [[ $l = *" 0A "* ]] && printf '%s\\n' "$l"; done
+  done
+else
+read -r up _ < /proc/uptime
 printf '%s\\0%s\\0%s\\0' "$$" "$page" "$up"
 for d in /proc/[0-9]*; do
   a=() s=
@@ -53,7 +66,8 @@ done
 printf '\\0'
 cat /proc/net/tcp /proc/net/tcp6 2>/dev/null
 printf '\\0'
-find /proc/[0-9]*/fd -lname 'socket:*' -printf '%p %l\\n' 2>/dev/null`;
+find /proc/[0-9]*/fd -lname 'socket:*' -printf '%p %l\\n' 2>/dev/null
+fi`;
 
 // The pid may be another process's by now: the time of its start tells.
 const END = `
@@ -61,33 +75,58 @@ IFS= read -r -d '' s < "/proc/$1/stat"
 rest=(\${s##*) })
 [ "\${rest[19]}" = "$2" ] && kill -s "$3" "$1"`;
 
+/** What Linux gives where nobody has changed it. */
+const GIVEN = [32_768, 60_999] as const;
 const PATIENCE_MS = 10_000;
 const TICKS_A_SECOND = 100;
 const LISTENING = "0A";
 
+/** The shells that read, by the sandbox they are in. */
+const shells = new WeakMap<Sandbox, Promise<ReadingShell>>();
+
+/** Asks the sandbox's shell, or a new one where that has ended: it may have done so unseen, as by a pause. */
+async function ask(sandbox: Sandbox, question: Question, signal: AbortSignal): Promise<string> {
+  const known = shells.get(sandbox);
+  try {
+    const shell = await known;
+    if (shell && !shell.ended) return await shell.ask(question, signal);
+  } catch {
+    signal.throwIfAborted();
+  }
+  // Who asked at the same time may have started another by now.
+  if (shells.get(sandbox) === known) shells.set(sandbox, ReadingShell.start(sandbox, BEFORE, READ));
+  return (await shells.get(sandbox))?.ask(question, signal) ?? "";
+}
+
+/** Whether a shell reads in the sandbox now. One that has ended may have ended with its sandbox. */
+export async function isRead(sandbox: Sandbox): Promise<boolean> {
+  const shell = await shells.get(sandbox)?.catch(() => undefined);
+  return shell !== undefined && !shell.ended;
+}
+
+/** What listens in a sandbox, without the processes that do. */
+export interface Listening {
+  readonly ports: readonly OpenPort[];
+  /** The first and the last of those that the kernel gives to who asks for any port. */
+  readonly given: readonly [first: number, last: number];
+}
+
+/** Reads what listens now. */
+export async function readPorts(sandbox: Sandbox, signal: AbortSignal): Promise<Listening> {
+  const [range = "", tables = ""] = (await ask(sandbox, "ports", signal)).split("\0");
+  const [first = GIVEN[0], last = GIVEN[1]] = range === "" ? [] : range.trim().split(/\s+/).map(Number);
+  return { ports: openPorts(tables, "", []), given: [first, last] };
+}
+
 /** Reads again and again; what it read before tells how busy processes are. */
 export class MachineReader {
-  private shell: ReadingShell | undefined;
   private before: { readonly uptime: number; readonly ticks: ReadonlyMap<string, number> } | undefined;
 
   /** Reads what there is now. */
   async read(sandbox: Sandbox, signal: AbortSignal): Promise<Machine> {
-    const { machine, uptime, ticks } = parseMachine(await this.ask(sandbox, signal), this.before);
+    const { machine, uptime, ticks } = parseMachine(await ask(sandbox, "all", signal), this.before);
     this.before = { uptime, ticks };
     return machine;
-  }
-
-  private async ask(sandbox: Sandbox, signal: AbortSignal): Promise<string> {
-    if (this.shell && !this.shell.ended) {
-      try {
-        return await this.shell.ask(signal);
-      } catch {
-        // It may have ended unseen, as by a pause: a new one tells whether the sandbox can be read.
-        signal.throwIfAborted();
-      }
-    }
-    this.shell = await ReadingShell.start(sandbox, BEFORE, READ, signal);
-    return this.shell.ask(signal);
   }
 }
 

@@ -5,14 +5,16 @@ const IDLE_S = 20;
 const PATIENCE_MS = 10_000;
 
 /**
- * A shell in a sandbox that runs one script for each question. It is started once for many: a process for each reading would fill the
- * sandbox's log, and show up in what is measured.
+ * A shell in a sandbox that runs one script for each question. It is started once for many, and for all who ask: a process for each
+ * reading would fill the sandbox's log, and show up in what is measured.
  */
 export class ReadingShell {
   /** Whether it has ended; then another is needed. */
   ended = false;
   private text = "";
   private count = 0;
+  /** Is over when the question before is answered, or given up. */
+  private turn: Promise<unknown> = Promise.resolve();
   private waiting:
     | { readonly end: string; readonly answer: (text: string) => void; readonly fail: (reason: unknown) => void }
     | undefined;
@@ -24,19 +26,24 @@ export class ReadingShell {
   /**
    * Starts it.
    * @param before is run once, by bash
-   * @param script is run for each question; what it prints is the answer
+   * @param script is run for each question, which it finds in `$question`; what it prints is the answer
    */
-  static async start(sandbox: Sandbox, before: string, script: string, signal: AbortSignal): Promise<ReadingShell> {
-    const loop = `${before}\nwhile IFS= read -r -t ${IDLE_S} end; do\n${script}\nprintf '\\0%s\\0' "$end"\ndone`;
+  static async start(sandbox: Sandbox, before: string, script: string): Promise<ReadingShell> {
+    const loop = `${before}\nwhile read -r -t ${IDLE_S} question end; do\n${script}\nprintf '\\0%s\\0' "$end"\ndone`;
     const handle = await sandbox.commands.start(["/bin/bash", "-c", loop], { stdin: true, capture: false, timeoutMs: 0 });
-    const shell = new ReadingShell(handle);
-    if (signal.aborted) shell.stop();
-    signal.throwIfAborted();
-    return shell;
+    return new ReadingShell(handle);
   }
 
-  /** Asks once. One question at a time; one that is given up ends the shell. */
-  async ask(signal: AbortSignal): Promise<string> {
+  /** Asks once, a question of one word, after those that were asked before. One that is given up ends the shell. */
+  ask(question: string, signal: AbortSignal): Promise<string> {
+    const answer = this.turn.then(() => this.askNow(question, signal));
+    this.turn = answer.catch(() => undefined);
+    return answer;
+  }
+
+  private async askNow(question: string, signal: AbortSignal): Promise<string> {
+    signal.throwIfAborted();
+    if (this.ended) throw new Error("The sandbox's shell has ended.");
     this.count += 1;
     const word = `${this.count} ${crypto.getRandomValues(new Uint32Array(2)).join(" ")}`;
     const answer = new Promise<string>((answer, fail) => {
@@ -47,7 +54,7 @@ export class ReadingShell {
     signal.addEventListener("abort", giveUp);
     try {
       // The answer may come before the question is known to have arrived.
-      return await Promise.race([answer, this.handle.sendInput(`${word}\n`, { signal }).then(() => answer)]);
+      return await Promise.race([answer, this.handle.sendInput(`${question} ${word}\n`, { signal }).then(() => answer)]);
     } catch (error) {
       this.stop();
       throw error;

@@ -6,10 +6,8 @@ import { icon } from "../icons.js";
 import { plainName } from "../names.js";
 import { base } from "../styles.js";
 import type { OpenPort } from "./machine.js";
+import { OWN_PORTS } from "./port-watch.js";
 import { metricsStyles } from "./styles.js";
-
-/** What the sandbox itself listens with. */
-const OWN: Record<number, string> = { 49983: "envd", 49999: "code cells", 9000: "SandboxServer", 9001: "SandboxServer" };
 
 /** The open ports of a sandbox: their URLs to copy, and what they serve in a frame of its own origin. */
 @customElement("sandbox-ports")
@@ -78,7 +76,7 @@ export class SandboxPorts extends LitElement {
   @state() private copied: number | undefined;
 
   override render() {
-    const list = this.ports?.filter(({ port }) => OWN[port] !== "envd");
+    const list = this.ports?.filter(({ port }) => OWN_PORTS[port] !== "envd");
     return html`
       <div class="head"><h2 id="title">Open ports ${list?.length ? html`<span class="count">${list.length}</span>` : nothing}</h2></div>
       ${list === undefined ? html`<p class="none">Reading the ports…</p>` : nothing}
@@ -107,7 +105,7 @@ export class SandboxPorts extends LitElement {
 
   private renderRow({ port, process, loopback }: OpenPort) {
     const url = this.urlOf(port);
-    const own = OWN[port];
+    const own = OWN_PORTS[port];
     const name = own ?? (process ? plainName(process.command) : "");
     const shown = port === this.previewed;
     return html`<tr>

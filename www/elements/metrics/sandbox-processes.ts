@@ -2,7 +2,7 @@ import type { Sandbox } from "agent-sandbox-web";
 import { css, html, LitElement, nothing } from "lit";
 import { customElement, property, state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
-import { bytes } from "../format.js";
+import { mebibytes, percent } from "../format.js";
 import { icon } from "../icons.js";
 import { plainName } from "../names.js";
 import { confirm } from "../sandbox-dialog.js";
@@ -46,6 +46,15 @@ export class SandboxProcesses extends LitElement {
       .busy {
         color: var(--sb-warn);
       }
+      .of {
+        font-weight: 400;
+      }
+      .share {
+        display: inline-block;
+        min-width: 5.5ch;
+        margin-inline-start: 6px;
+        color: var(--sb-muted);
+      }
       .kill:hover:enabled {
         color: var(--sb-danger);
       }
@@ -55,6 +64,8 @@ export class SandboxProcesses extends LitElement {
   @property({ attribute: false }) sandbox: Sandbox | undefined;
   /** What was read last; `undefined` before that. */
   @property({ attribute: false }) processes: readonly Process[] | undefined;
+  /** How much memory the whole sandbox may use, in bytes, where that is known. */
+  @property({ attribute: false }) limit: number | undefined;
   /** Whether nothing can be ended now. */
   @property({ type: Boolean }) ended = false;
   @state() private order: Order = "cpu";
@@ -90,7 +101,9 @@ export class SandboxProcesses extends LitElement {
   private renderSorter(order: Order) {
     const chosen = order === this.order;
     return html`<th class="number" aria-sort=${chosen ? (order === "pid" ? "ascending" : "descending") : nothing}>
-      <button @click=${() => this.sort(order)}>${ORDERS[order].label}</button>
+      <button @click=${() => this.sort(order)}>${ORDERS[order].label}</button>${
+        order === "memory" && this.limit ? html` <span class="of">of ${mebibytes(this.limit)}</span>` : nothing
+      }
     </th>`;
   }
 
@@ -102,8 +115,10 @@ export class SandboxProcesses extends LitElement {
     return html`<tr>
       <td class="number">${pid}</td>
       <td class="wide mono" title=${shown}>${shown}</td>
-      <td class="number ${cpu !== undefined && cpu >= 50 ? "busy" : ""}">${cpu === undefined ? "–" : `${cpu.toFixed(cpu < 10 ? 1 : 0)} %`}</td>
-      <td class="number">${bytes(memory)}</td>
+      <td class="number ${cpu !== undefined && cpu >= 50 ? "busy" : ""}">${cpu === undefined ? "–" : percent(cpu)}</td>
+      <td class="number" title="What of it is in memory now; what processes share is counted in each">${mebibytes(memory)}${
+        this.limit ? html`<span class="share">${percent((100 * memory) / this.limit)}</span>` : nothing
+      }</td>
       <td class="tight">${
         system
           ? html`<span class="chip" title="The sandbox itself">system</span>`

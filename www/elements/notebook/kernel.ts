@@ -80,6 +80,11 @@ export class Kernel {
     return id;
   }
 
+  /** Looks anew whether the contexts are still there before one is used. */
+  recheck(): void {
+    this.contexts.clear();
+  }
+
   private forget(language: string): void {
     this.contexts.delete(language);
     const { [language]: _, ...others } = this.known;

@@ -1,4 +1,5 @@
 import type { Sandbox } from "agent-sandbox-web";
+import { isPaused } from "../describe-error.js";
 import { DrawPacer } from "../next-frame.js";
 import type { Cell } from "./cell.js";
 import { Kernel } from "./kernel.js";
@@ -6,6 +7,8 @@ import { bundleOf } from "./outputs.js";
 
 // The clouds' interpreters lose a cell that comes right after an interrupted one.
 const AFTER_STOP_MS = 500;
+const CUT_OFF = "cut off by the pause";
+const NOT_RUN = "not run because of the pause";
 
 /** What a runner tells. */
 export interface RunnerHooks {
@@ -28,7 +31,10 @@ export class Runner {
   readonly kernel: Kernel;
   private queue: Run[] = [];
   /** What runs, by language. */
-  private readonly running = new Map<string, { readonly cell: Cell; readonly stop: AbortController }>();
+  private readonly running = new Map<
+    string,
+    { readonly cell: Cell; readonly stop: AbortController; readonly pause: AbortController }
+  >();
 
   constructor(
     sandbox: Sandbox,
@@ -71,15 +77,28 @@ export class Runner {
     await this.kernel.restart(language);
   }
 
+  /** Ends what runs here, since the sandbox is paused. Nothing is asked of that: it would wake, or not answer. */
+  pause(): void {
+    this.drop(() => true, NOT_RUN);
+    for (const { pause } of this.running.values()) pause.abort();
+  }
+
+  /** The sandbox goes on, perhaps without its contexts. */
+  resume(): void {
+    this.kernel.recheck();
+  }
+
   private async work(language: string): Promise<void> {
     if (this.running.has(language)) return;
     for (let cell = this.next(language); cell; cell = this.next(language)) {
       const stop = new AbortController();
-      this.running.set(language, { cell, stop });
-      await this.execute(cell, language, stop.signal);
+      const pause = new AbortController();
+      this.running.set(language, { cell, stop, pause });
+      await this.execute(cell, language, stop.signal, pause.signal);
       this.running.delete(language);
       cell.end();
-      if (cell.failed) this.drop((run) => run.language === language);
+      if (cell.note === CUT_OFF) this.drop(() => true, NOT_RUN);
+      else if (cell.failed) this.drop((run) => run.language === language);
       this.hooks.changed(cell);
       this.hooks.ended(cell);
     }
@@ -92,32 +111,37 @@ export class Runner {
     return run?.cell;
   }
 
-  private async execute(cell: Cell, language: string, signal: AbortSignal): Promise<void> {
+  private async execute(cell: Cell, language: string, stop: AbortSignal, pause: AbortSignal): Promise<void> {
     cell.begin();
     this.hooks.changed(cell);
     const pacer = new DrawPacer(() => this.hooks.printed(cell));
     try {
-      cell.count = await this.kernel.run(
+      const running = this.kernel.run(
         language,
         cell.source,
         {
           printed: (channel, text) => {
+            if (pause.aborted) return undefined;
             if (cell.print(channel, text)) this.hooks.changed(cell);
             return pacer.wrote(text.length);
           },
           shown: (result) => {
+            if (pause.aborted) return;
             cell.add({ kind: "result", data: bundleOf(result), main: result.isMainResult });
             this.hooks.changed(cell);
           },
           raised: ({ name, value, traceback }) => {
+            if (pause.aborted) return;
             cell.add({ kind: "error", name, value, traceback });
             this.hooks.changed(cell);
           },
         },
-        signal,
+        stop,
       );
+      cell.count = await unless(pause, running);
     } catch (error) {
-      if (signal.aborted) {
+      if (pause.aborted || isPaused(error)) cell.note = CUT_OFF;
+      else if (stop.aborted) {
         cell.note = "stopped";
         await new Promise((resolve) => setTimeout(resolve, AFTER_STOP_MS));
       } else cell.failure = error;
@@ -125,12 +149,21 @@ export class Runner {
     this.hooks.printed(cell);
   }
 
-  private drop(which: (run: Run) => boolean): void {
+  private drop(which: (run: Run) => boolean, note = ""): void {
     const dropped = this.queue.filter(which);
     this.queue = this.queue.filter((run) => !dropped.includes(run));
     for (const { cell } of dropped) {
       cell.end();
+      cell.note = note;
       this.hooks.changed(cell);
     }
   }
+}
+
+/** What `work` gives, unless the signal is aborted before: nobody waits for it then. */
+function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    work.then(resolve, reject);
+  });
 }

@@ -70,10 +70,11 @@ export class ConsolePage {
     return this.page.evaluate((path, text) => window.deepQuery(path, text).length, path, text);
   }
 
-  /** Clicks as a person does, once the element is shown. */
+  /** Clicks as a person does, once the element is shown and rests where it is. */
   async click(path: string, text = ""): Promise<void> {
     const element = await this.find(path, text);
     await element.evaluate((element) => element.scrollIntoView({ block: "nearest" }));
+    await this.page.waitForFunction(rests, this.waiting, element);
     await element.click();
     // A handle keeps what it holds in the page, with all around it, after the page itself has let go of it.
     await element.dispose();
@@ -199,6 +200,15 @@ export class ConsolePage {
     // Mutations inside shadow trees are not seen from the document: looking again is the way.
     return { polling: 40, timeout: PATIENCE };
   }
+}
+
+/** Whether an element is where it was when that was asked before; what is gone by now is for the click to say. */
+function rests(element: HTMLElement & { rested?: string }): boolean {
+  const { x, y, width, height } = element.getBoundingClientRect();
+  const place = [x, y, width, height].join();
+  const rests = element.rested === place || !element.isConnected;
+  element.rested = place;
+  return rests;
 }
 
 /** Runs in the page before anything else. */

@@ -1,5 +1,6 @@
 // A person works in several terminals: side by side, searched, copied from, set to their liking, and found again after a reload.
 import { createHash } from "node:crypto";
+import type { HTTPRequest } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { screenshot } from "../support/browser.ts";
 import { type Console, openConsole } from "./console.ts";
@@ -211,6 +212,29 @@ describe("terminals", { timeout: 90_000 }, () => {
     expect(phone.problems).toEqual([]);
     await phone.page.close();
     await page.page.bringToFront();
+  });
+
+  test("a shell that comes late does not take the keys from where the person went on", async () => {
+    const starts: HTTPRequest[] = [];
+    const hold = (request: HTTPRequest) => {
+      if (request.url().endsWith("/process.Process/Start")) starts.push(request);
+      else void request.continue();
+    };
+    await page.page.setRequestInterception(true);
+    page.page.on("request", hold);
+    await page.click('button[aria-label="New terminal"]');
+    await expect.poll(() => starts.length, { timeout: 45_000 }).toBe(1);
+    await page.click('sandbox-files >>> button[aria-label="Find in files"]');
+    await page.find("sandbox-search >>> input:focus");
+    await page.page.keyboard.type("what ");
+    page.page.off("request", hold);
+    await Promise.all(starts.map((request) => request.continue()));
+    await page.page.setRequestInterception(false);
+    await page.until(`window.deepQuery("sandbox-terminal", "").every(({ phase }) => phase === "open")`);
+    await page.page.keyboard.type("follows");
+    const field = await page.find("sandbox-search >>> input:focus");
+    expect(await field.evaluate((field) => (field as HTMLInputElement).value)).toBe("what follows");
+    await field.dispose();
   });
 
   test("nothing went wrong in the page", () => {

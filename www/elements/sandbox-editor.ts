@@ -2,6 +2,7 @@ import type { Files, Sandbox } from "agent-sandbox-web";
 import { html, LitElement, nothing, type PropertyValues } from "lit";
 import { customElement, property, query, state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
+import { Attention } from "./attention.js";
 import { isGone } from "./describe-error.js";
 import { type Draft, draftsOf } from "./editor/drafts.js";
 import type { EditorDocument, EditorEngine } from "./editor/editor-engine.js";
@@ -61,6 +62,7 @@ export class SandboxEditor extends LitElement {
   /** What the person wants to save once the sandbox goes on. */
   private wanted: OpenDocument | undefined;
   @query(".code") private code!: HTMLElement;
+  private readonly attention = new Attention(this);
   private engine: EditorEngine | undefined;
   private loading: Promise<EditorEngine> | undefined;
 
@@ -278,6 +280,7 @@ export class SandboxEditor extends LitElement {
   private async load(document: OpenDocument, focus = true): Promise<void> {
     const { sandbox } = this;
     if (!sandbox) return;
+    this.attention.begin();
     this.change(document, { error: undefined, begun: true });
     try {
       const gone = document.draft !== undefined && (await isMissing(sandbox.files, document));
@@ -289,7 +292,7 @@ export class SandboxEditor extends LitElement {
       this.letGoOfPicture(document);
       if (document.draft) this.takeUp(document, document.draft, opened, engine);
       else if (opened) this.take(document, opened, engine);
-      if (document === this.current) await this.show(document, focus);
+      if (document === this.current) await this.show(document, focus && this.attention.stayed);
     } catch (error) {
       if (!document.reading.signal.aborted) this.change(document, { error: withReason(error, document.path) });
     }

@@ -2,6 +2,7 @@ import { type Sandbox, SandboxError, type TerminalEnd, type TerminalSession } fr
 import { html, LitElement, nothing, type PropertyValues } from "lit";
 import { customElement, property, query, state } from "lit/decorators.js";
 import { Appearance } from "./appearance.js";
+import { Attention } from "./attention.js";
 import { isGone } from "./describe-error.js";
 import { icon } from "./icons.js";
 import { plainName } from "./names.js";
@@ -60,6 +61,7 @@ export class SandboxTerminal extends LitElement {
   @query(".find input") private findField!: HTMLInputElement | null;
 
   private readonly appearance = new Appearance(this);
+  private readonly attention = new Attention(this);
   // Without a size nothing can be measured: a terminal in a hidden part of the page begins when that is shown.
   private readonly sizes = new ResizeObserver(() => (this.engine ? this.engine.fit() : this.requestUpdate()));
   private engine: TerminalEngine | undefined;
@@ -188,11 +190,12 @@ export class SandboxTerminal extends LitElement {
       this.engine.dark = this.appearance.dark;
       this.engine.shown = this.active;
     }
-    if (changed.get("paused") === true && !this.paused && this.end?.reason === "paused") void this.open(this.session?.pid);
+    if (changed.get("paused") === true && !this.paused && this.end?.reason === "paused") void this.open(this.session?.pid, false);
     if (!this.sandbox || this.begun) return;
     // A new shell is started when it is looked at; of one that runs nothing more may be missed.
     if (!this.kept && (!this.active || this.screen.clientWidth === 0)) return;
     this.begun = true;
+    this.attention.begin();
     void this.begin();
   }
 
@@ -226,12 +229,19 @@ export class SandboxTerminal extends LitElement {
     const { kept } = this;
     if (kept) await this.engine.restore(kept.text === "" || this.ended ? kept.text : `${kept.text}\r\n${RELOADED}\r\n`, kept);
     if (kept && this.ended) this.stopTyping("ended");
-    else await this.open(kept?.pid);
+    else await this.connect(kept?.pid, true);
   }
 
-  private async open(pid?: number): Promise<void> {
+  /** Opens a shell, or attaches to one; `asked` says whether the person wants to go on in it. */
+  private async open(pid?: number, asked = true): Promise<void> {
+    this.attention.begin();
+    if (this.engine) await this.connect(pid, asked);
+    else if (!this.begun) await this.begin();
+  }
+
+  private async connect(pid: number | undefined, asked: boolean): Promise<void> {
     const { sandbox, engine } = this;
-    if (!engine) return this.begun ? undefined : this.begin();
+    if (!engine) return;
     if (!sandbox) return;
     this.enter("starting");
     this.end = undefined;
@@ -253,7 +263,7 @@ export class SandboxTerminal extends LitElement {
       if (pid !== undefined || engine.size.cols !== size.cols || engine.size.rows !== size.rows) {
         void session.resize(engine.size.cols, engine.size.rows).catch(() => {});
       }
-      if (this.active) engine.focus();
+      if (this.active && asked && this.attention.stayed) engine.focus();
       for await (const data of session.outputStream()) await engine.write(data);
       this.finish(await session.closed);
     } catch (error) {

@@ -3,7 +3,7 @@
 use crate::error::{Fault, Result, Thrown, invalid};
 use crate::members::{Answer, Args, at_once};
 use crate::network::{file_query, file_url};
-use crate::options::{Options, argument, object, set};
+use crate::options::{LARGEST, Options, argument, object, set};
 use crate::protocol::failure::{Class, Doing};
 use crate::protocol::routing::{decimal, query};
 use crate::protocol::signature::Operation;
@@ -38,9 +38,6 @@ extern "C" {
     #[wasm_bindgen(js_name = textOf, catch)]
     fn decode_text(bytes: &JsValue, encoding: &str) -> core::result::Result<JsValue, JsValue>;
 }
-
-/// The largest whole number that JavaScript tells from its neighbours.
-const LARGEST: f64 = 9_007_199_254_740_991.0;
 
 /// The file system of a sandbox.
 #[wasm_bindgen(skip_typescript)]

@@ -15,6 +15,9 @@ extern "C" {
     /// Sets what is set in an object, if it is one, in a plain object too.
     #[wasm_bindgen(js_name = layOver, catch)]
     fn lay_over(of: &JsValue, under: &Object) -> core::result::Result<(), JsValue>;
+    /// Names and values.
+    #[wasm_bindgen(catch)]
+    fn entries(of: &Object) -> core::result::Result<Array, JsValue>;
     /// Whether it is an object and no array.
     #[wasm_bindgen(js_name = isRecord)]
     pub fn is_record(value: &JsValue) -> bool;
@@ -38,12 +41,8 @@ extern "C" {
     pub fn set_text(object: &Object, name: &str, value: &str);
 }
 
-#[wasm_bindgen]
-extern "C" {
-    /// What stands in an object; throws what a getter of the caller's throws.
-    #[wasm_bindgen(js_namespace = Object, catch)]
-    fn entries(of: &Object) -> core::result::Result<Array, JsValue>;
-}
+/// The largest whole number that JavaScript tells from its neighbours.
+pub const LARGEST: f64 = 9_007_199_254_740_991.0;
 
 /// The default of `requestTimeoutMs`, in ms.
 pub const REQUEST_TIMEOUT: f64 = 60_000.0;

@@ -92,6 +92,6 @@ export default {
   categorizeByGroup: false,
   sort: ["documents-first", "static-first", "alphabetical-ignoring-documents"],
   categoryOrder: ["Sandbox, commands, files, terminals", "Code cells", "SandboxServer", "Errors"],
-  highlightLanguages: ["typescript", "javascript", "python", "shellscript", "json", "html"],
+  highlightLanguages: ["typescript", "tsx", "javascript", "python", "shellscript", "json", "html"],
   githubPages: false,
 };

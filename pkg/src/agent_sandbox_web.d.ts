@@ -41,7 +41,7 @@ export const CREATION: string;
 /** Throws for an option that is none of these or of those of every call. */
 export function checkOptions(options: unknown, names?: string): unknown;
 /** Lets a class's methods refuse options that they do not have, and what is not theirs. */
-export function guardClass(of: { prototype: object }, name: string, isMade: (of: unknown) => boolean): void;
+export function guardClass(of: { prototype: object }, name: string): void;
 /** Gives files the methods that are JavaScript. */
 export function bindFiles(files: unknown): void;
 /** Says how the module is loaded, and gives its class for requests. */

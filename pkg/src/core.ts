@@ -197,10 +197,6 @@ for (const [name, part, inPart = name] of FORWARDED) {
   );
 }
 
-/** Whether an object is one that the module made, and has not given back. */
-const isMade = (Class: { prototype: object }) => (of: unknown) =>
-  Object.prototype.isPrototypeOf.call(Class.prototype, of as object) && Boolean((of as { __wbg_ptr?: number }).__wbg_ptr);
-
 for (const [Class, name] of [
   [Sandbox, "Sandbox"],
   [Code, "Code"],
@@ -210,7 +206,7 @@ for (const [Class, name] of [
   [Pty, "Pty"],
   [TerminalSession, "TerminalSession"],
 ] as const) {
-  guardClass(Class, name, isMade(Class));
+  guardClass(Class, name);
 }
 
 /** Further names of members. */

@@ -1,11 +1,12 @@
 // The names of the members of the module's classes, which each has one function for all of them.
+import { guardOf, madeBy } from "./options.js";
 
 /** By class, in the order of their numbers in Rust: getters, and methods with how many parameters they have. */
 const MEMBERS = {
   Code: "run/2 createContext/1 listContexts/1 restartContext/2 removeContext/2",
   Commands: "run/2 stream/2 start/2 connect/2 list/1 kill/2 sendSignal/3 sendInput/3 closeStdin/2",
   Files:
-    "read/2 readBytes/2 list/2 exists/2 getInfo/2 makeDir/2 move/3 remove/2 watch/2 downloadUrl/2 uploadUrl/2 __put/4 __compose/3 __check/2 __isOlder/2 __ownFetch",
+    "read/2 readBytes/2 list/2 exists/2 getInfo/2 makeDir/2 move/3 __remove/2 watch/2 downloadUrl/2 uploadUrl/2 __put/4 __compose/3 __check/2 __isOlder/2 __ownFetch",
   Network: "getHost/1 getUrl/1 getAccessHeaders/0",
   Paginator: "hasNext nextToken nextItems/1",
   ProcessHandle: "pid take/0 next/0 leave/0 cancel/0 wait/1 kill/1 sendInput/2 closeStdin/1 resize/2",
@@ -27,19 +28,11 @@ export function bindMembers(classes) {
     const { __call } = prototype;
     // Nobody else need reach it: a number that no member has would be the last one's.
     delete prototype.__call;
+    const guard = guardOf(of, madeBy(prototype));
     names.split(" ").forEach((text, number) => {
       const [name, length] = text.split("/");
-      const { value } = {
-        value(...args) {
-          return __call.call(this, number, args);
-        },
-      };
-      if (length) {
-        Object.defineProperty(value, "name", { value: name });
-        Object.defineProperty(value, "length", { value: Number(length) });
-      }
-      const member = length ? { value, writable: true } : { get: value };
-      Object.defineProperty(prototype, name, { ...member, configurable: true });
+      const run = (self, args) => __call.call(self, number, args);
+      Object.defineProperty(prototype, name, guard(name, run, length && Number(length)));
     });
   }
   const connection = classes.PtyConnection.prototype;

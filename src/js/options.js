@@ -1,6 +1,6 @@
 // Which options each method takes, by name. Any other is refused before anything is sent: it is misspelt, or belongs to another call.
 import { makeError } from "./errors.js";
-import { isRecord, items } from "./shape.js";
+import { isRecord, items, readable } from "./shape.js";
 
 const CALL = "signal requestTimeoutMs ";
 const PROCESS = "cwd user envs timeoutMs stdin input output background check capture ";
@@ -116,8 +116,9 @@ function nearest(key, names) {
  */
 export function onlyNames(object, names, of, passes) {
   for (const key in object) {
+    if (names.includes(key) || readable(key, () => object[key]) === undefined) continue;
     // What a page's old libraries have given to every object is nobody's option.
-    if (names.includes(key) || object[key] === undefined || (key in Object.prototype && !Object.hasOwn(object, key))) continue;
+    if (key in Object.prototype && !Object.hasOwn(object, key)) continue;
     const meant = nearest(key, names);
     if (passes?.(key, meant)) continue;
     const known = meant === undefined ? `It takes ${names.join(", ")}.` : `Did you mean ${meant}?`;
@@ -144,8 +145,9 @@ export function checkOptions(options, names = "") {
   const passes = (key, meant) => (connects ? listOf(CREATION).includes(key) : meant === undefined && options.cols && options.rows);
   onlyNames(options, list, undefined, connects || list.includes("cols") ? passes : undefined);
   if (connects && typeof options.provider === "object") onlyNames(options.provider, listOf(PROFILE), "provider");
-  const now = { ...options };
-  if (isRecord(now.envs)) now.envs = { ...now.envs };
+  const now = {};
+  for (const key of Object.keys(options)) now[key] = readable(key, () => options[key]);
+  for (const key of ["envs", "metadata"]) if (isRecord(now[key])) now[key] = readable(key, () => ({ ...now[key] }));
   // What it inherits stays within reach.
   return Object.create(options, Object.getOwnPropertyDescriptors(now));
 }
@@ -158,39 +160,55 @@ function listOf(names) {
   return list;
 }
 
+/** What refuses already. */
+const guarded = new WeakSet();
+
+/** Whether an object is one that the module made for a class, and has not given back. */
+export const madeBy = (prototype) => (of) =>
+  Object.prototype.isPrototypeOf.call(prototype, of) && Boolean(/** @type {{ __wbg_ptr?: number }} */ (of).__wbg_ptr);
+
 /**
- * Lets a class's methods refuse options that they do not have, and everything of it an object that it has not made: a method that was taken
- * off its object, or an object made with `new`.
+ * Makes members of a class that refuse options which they do not have, and an object that the class has not made: a method that was taken
+ * off its object, or an object made with `new`. `run` gets the object and the arguments. Without a `length` it is a getter.
  */
-export function guardClass({ prototype }, name, isMade = () => true) {
+export function guardOf(name, isMade) {
   const methods = METHODS[name];
-  for (const [key, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
-    const { value, get } = descriptor;
-    if (key === "constructor" || key === "free" || key === "toJSON" || key.startsWith("__") || !(get ?? value)) continue;
-    const [at, names] = methods[key] ?? [];
-    const wrong = (self, args) => {
-      try {
-        if (!isMade(self)) return unmade(name, key);
-        if (at !== undefined && at < args.length) args[at] = checkOptions(args[at], names);
-        if (Array.isArray(args[0])) args[0] = items(args[0]);
-      } catch (error) {
-        return { error };
-      }
-      return undefined;
+  return (key, run, length) => {
+    const isOurs = !methods || key.startsWith("__");
+    const [at, names] = methods?.[key] ?? [];
+    const { value } = {
+      value(...args) {
+        if (isOurs) return run(this, args);
+        try {
+          if (!isMade(this)) throw unmade(name, key);
+          if (at < args.length) args[at] = checkOptions(args[at], names);
+          if (Array.isArray(args[0])) args[0] = items(args[0]);
+        } catch (error) {
+          if (length === undefined || AT_ONCE.includes(key)) throw error;
+          return Promise.reject(error);
+        }
+        return run(this, args);
+      },
     };
-    const guarded = (run, isAtOnce) =>
-      function (...args) {
-        const refused = wrong(this, args);
-        if (!refused) return run.apply(this, args);
-        if (isAtOnce) throw refused.error;
-        return Promise.reject(refused.error);
-      };
-    if (get) descriptor.get = guarded(get, true);
-    else {
-      descriptor.value = guarded(value, AT_ONCE.includes(key));
-      for (const of of ["name", "length"]) Object.defineProperty(descriptor.value, of, { value: value[of] });
-    }
-    Object.defineProperty(prototype, key, descriptor);
+    guarded.add(value);
+    if (length === undefined) return { get: value, configurable: true };
+    Object.defineProperty(value, "name", { value: key });
+    Object.defineProperty(value, "length", { value: length });
+    return { value, writable: true, configurable: true };
+  };
+}
+
+/** The same for what a class has already. */
+export function guardClass({ prototype }, name, isMade = madeBy(prototype)) {
+  const guard = guardOf(name, isMade);
+  for (const [key, { value, get }] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
+    const run = get ?? value;
+    if (/^(constructor|free|toJSON|__.*)$/.test(key) || !run || guarded.has(run)) continue;
+    Object.defineProperty(
+      prototype,
+      key,
+      guard(key, (self, args) => run.apply(self, args), get ? undefined : run.length),
+    );
   }
 }
 
@@ -199,5 +217,5 @@ function unmade(name, key) {
     name === "Sandbox"
       ? "Sandboxes are made by Sandbox.create, Sandbox.connect and Sandbox.attach, not by new."
       : `Take it from a sandbox, and leave it on its object: not const { ${key} } = …, and no new ${name}().`;
-  return { error: makeError("InvalidArgumentError", `${key} was called without its ${name}.`, made, {}) };
+  return makeError("InvalidArgumentError", `${key} was called without its ${name}.`, made, {});
 }

@@ -24,6 +24,8 @@ export function guardedBody(exchange, signal, failure, skip, most) {
     exchange.close();
   };
   let [left, room] = [skip, most];
+  // What a runtime unpacks has another length than what was sent; of a page's answers it is not to be seen whether they were packed.
+  let missing = isPage || exchange.header("content-encoding") ? 0 : Number(exchange.header("content-length"));
   let due = 0;
   return new ReadableStream(
     {
@@ -32,6 +34,7 @@ export function guardedBody(exchange, signal, failure, skip, most) {
           let step;
           try {
             step = await reader.read();
+            if (step.done && missing > 0) throw new Error(`The answer ended ${missing} bytes before its end.`);
           } catch (cause) {
             leave();
             controller.error(guard.isFired ? guard.error : await failure.fail(cause));
@@ -48,6 +51,7 @@ export function guardedBody(exchange, signal, failure, skip, most) {
             controller.close();
             return;
           }
+          missing -= step.value.length;
           due += step.value.length;
           if (isPage && due > COLLECTION) {
             due = 0;

@@ -3,9 +3,23 @@ import { makeError } from "./errors.js";
 
 const FILE_TYPES = { FILE_TYPE_FILE: "file", FILE_TYPE_DIRECTORY: "directory", 1: "file", 2: "directory" };
 
+/** What the caller's object gives; what a getter of it throws is the cause of an error that names what was read. */
+export function readable(name, read) {
+  try {
+    return read();
+  } catch (cause) {
+    throw makeError("InvalidArgumentError", `${name} cannot be read.`, "", { cause });
+  }
+}
+
 /** A property as Rust reads it. */
 export function option(of, name) {
-  return (of !== null && typeof of === "object" ? of[name] : undefined) ?? undefined;
+  return readable(name, () => (of !== null && typeof of === "object" ? of[name] : undefined)) ?? undefined;
+}
+
+/** Names and values of an object. */
+export function entries(of) {
+  return readable("An object that was given", () => Object.entries(of));
 }
 
 /** What a value is, for people. */
@@ -51,11 +65,7 @@ export function isCallable(value) {
 
 /** The items of an array, in an array of ours; undefined for anything else. */
 export function items(value) {
-  try {
-    return Array.isArray(value) ? [...value] : undefined;
-  } catch (cause) {
-    throw makeError("InvalidArgumentError", "An array that was given cannot be read.", "", { cause });
-  }
+  return readable("An array that was given", () => (Array.isArray(value) ? [...value] : undefined));
 }
 
 /** The bytes of a `Uint8Array`; undefined for anything else, and where the memory is gone. */

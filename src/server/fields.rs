@@ -1,7 +1,7 @@
 //! What a caller gives, checked and put where the endpoint wants it.
 
 use crate::error::{Result, Thrown, invalid};
-use crate::options::{Options, bytes, is_record, items, no_nul, set, set_text};
+use crate::options::{LARGEST, Options, bytes, is_record, items, no_nul, set, set_text};
 use crate::protocol::base64;
 use crate::protocol::failure::Class;
 use crate::protocol::routing::{decimal, encode, split_at};
@@ -19,9 +19,6 @@ extern "C" {
 
 /// The longest path that the server takes, in characters.
 const LONGEST_PATH: usize = 4096;
-
-/// The largest count that is sent: what both sides can count to.
-const LARGEST: f64 = 9_007_199_254_740_991.0;
 
 /// A request's parts that depend on what the caller gave.
 pub struct Filled {

@@ -4,7 +4,7 @@ use super::{Server, ServerCore, Urls};
 use crate::commands::{envs, open_process};
 use crate::error::{Fault, Result, Thrown, invalid};
 use crate::handle::collect;
-use crate::options::{CallOptions, Options, port};
+use crate::options::{CallOptions, LARGEST, Options, port};
 use crate::process::{Output, Piece, Process, kill_later};
 use crate::protocol::events::Channel;
 use crate::protocol::failure::{Class, short_message};
@@ -53,9 +53,6 @@ const LOOK_EVERY: f64 = 100.0;
 
 /// The variable by which a server is known as the one that a call has started.
 const STARTED_AS: &str = "ABX_STARTED_AS";
-
-/// The largest number that such a name is made of.
-const LARGEST_NAME: f64 = 9_007_199_254_740_991.0;
 
 /// Ends with 1 when a process listens on the port, and it is none of those that have the mark. Its own has it too: where not even that is
 /// seen, nothing can be said.
@@ -154,7 +151,7 @@ async fn started(target: &Rc<Target>, given: JsValue) -> Result<JsValue> {
     let limits = Limits::start(&CallOptions { timeout: None, ..options.call(None)? })?;
     let waits = options.boolean("wait")?.unwrap_or(true);
     let timeout = options.millis("timeoutMs")?.unwrap_or(START_TIMEOUT);
-    let name = decimal((js_sys::Math::random() * LARGEST_NAME) as u64);
+    let name = decimal((js_sys::Math::random() * LARGEST) as u64);
     let mark = || (STARTED_AS.to_owned(), name.clone());
     let mut process = command(&options)?;
     process.envs.push(mark());

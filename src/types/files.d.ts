@@ -193,6 +193,8 @@ export class Files {
   /**
    * Deletes a file or a directory with everything in it. A missing path is no error.
    * @throws {PermissionDeniedError} E4002
+   * @throws {FileNotFoundError} E4001 for a name with U+FFFD that is not there: names whose bytes are not UTF-8 are listed so, and no
+   * call can ask for them. A command can, by a pattern.
    */
   remove(path: string, options?: FileOptions): Promise<void>;
   /**

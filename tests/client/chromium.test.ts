@@ -35,7 +35,7 @@ beforeAll(async () => {
   pages = await servePages({ folders: { "/": bundle } });
   browser = await launchChromium();
   ({ page } = await openPage(browser, `${pages.url}/index.html`));
-  await page.waitForFunction("window.runTest !== undefined");
+  await page.waitForFunction("window.runTest !== undefined", { timeout: 60_000 });
 });
 
 afterAll(async () => {

@@ -65,7 +65,7 @@ test("the API key is in no byte that a page with a handoff receives or sends", a
   });
   try {
     const { page, problems } = await openPage(browser, `${pages.url}/`);
-    await page.waitForFunction(() => document.title.startsWith("["));
+    await page.waitForFunction(() => document.title.startsWith("["), { timeout: 60_000 });
     expect(JSON.parse(await page.title()), problems.join("\n")).toEqual(["hello", "E1001", true]);
     const [toPage, fromPage] = [Buffer.concat(received), Buffer.concat(sent)];
     // The recording holds what it must: the module, the handoff, the command's output.

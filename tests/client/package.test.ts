@@ -239,7 +239,7 @@ describe("in Chromium", () => {
   async function seenAt(url: string): Promise<unknown> {
     const { page, problems } = await openPage(browser, url);
     try {
-      await page.waitForFunction('document.title.startsWith("{")', { timeout: 20_000 }).catch((error: Error) => {
+      await page.waitForFunction('document.title.startsWith("{")', { timeout: 60_000 }).catch((error: Error) => {
         throw new Error(`${error.message}; the page said ${problems.join("; ")}`);
       });
       return JSON.parse(await page.title());

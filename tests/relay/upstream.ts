@@ -26,6 +26,9 @@ export interface Ask {
 
 export const RELAY = { "x-sandbox-relay": "1" };
 
+/** How a page shows a session token. */
+export const session = (token: string) => ({ "x-sandbox-session": token });
+
 const json = { "content-type": "application/json" };
 
 /** What a relay says when it says no. */

@@ -31,7 +31,7 @@ beforeAll(async () => {
   pages = await servePages({ folders: { "/": bundle } });
   browser = await launchChromium();
   ({ page } = await openPage(browser, `${pages.url}/index.html`));
-  await page.waitForFunction("window.runServerTest !== undefined");
+  await page.waitForFunction("window.runServerTest !== undefined", { timeout: 60_000 });
 }, 600_000);
 
 afterAll(async () => {

@@ -77,6 +77,11 @@ pub fn run(args: Args) -> anyhow::Result<()> {
 }
 
 async fn serve(config: EnvdConfig, run_dir: &Path) -> anyhow::Result<()> {
+    // Before anything is started or said to be ready: whoever reads that may ask for the end at once. As the first process of its namespace
+    // it is out of the reach of those inside as long as it asks for no signal; then the end of stdin, or a signal from outside that nobody
+    // can ask for, is its end.
+    let asked =
+        if std::process::id() == 1 { None } else { Some((signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?)) };
     let http = listen(&run_dir.join(ENVD_SOCKET))?;
     let port_streams = listen(&run_dir.join(PORTS_SOCKET))?;
     let reaper = reaper::Reaper::start()?;
@@ -94,14 +99,10 @@ async fn serve(config: EnvdConfig, run_dir: &Path) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "{READY}").and_then(|()| stdout.flush()).context("nobody reads stdout")?;
     drop(stdout);
-    // As the first process of its namespace it is out of the reach of those inside as long as it asks for no signal; then the end of stdin,
-    // or a signal from outside that nobody can ask for, is its end.
-    if std::process::id() == 1 {
+    let Some((mut terminate, mut interrupt)) = asked else {
         drop(stdin_ended.await);
         return Ok(());
-    }
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
+    };
     tokio::select! {
         _ = stdin_ended => {}
         _ = terminate.recv() => {}

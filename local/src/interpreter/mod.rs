@@ -61,11 +61,12 @@ async fn serve(args: Args) -> anyhow::Result<()> {
     let contexts = Arc::new(Contexts::new(launcher));
     let listener = TcpListener::bind(args.listen).await.with_context(|| format!("{} is not free", args.listen))?;
     let address = listener.local_addr()?;
+    // First of all, as whoever reads that it is ready may ask for its end at once.
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     let mut stdout = std::io::stdout();
     writeln!(stdout, "{} {}", crate::handover::READY, address)?;
     stdout.flush()?;
 
-    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     // Small events must not wait for each other.
     let listener = listener.tap_io(|connection| drop(connection.set_nodelay(true)));
     let app = http::router(Arc::clone(&contexts));

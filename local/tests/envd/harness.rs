@@ -384,6 +384,15 @@ impl Events<StartResponse> {
         self.message().await.event.and_then(|event| event.event).expect("an event says something")
     }
 
+    /// The next event; `None` when the deadline has come before it.
+    pub async fn event_in_time(&mut self) -> Option<Event> {
+        match self.next().await {
+            Next::Message(message) => Some(message.event.unwrap().event.unwrap()),
+            Next::End(Some(failure)) if failure.code == "deadline_exceeded" => None,
+            other => panic!("neither an event nor a deadline: {other:?}"),
+        }
+    }
+
     /// The process id in the first event.
     pub async fn start(&mut self) -> u32 {
         match self.event().await {
@@ -485,9 +494,25 @@ pub fn in_terminal(script: &str, cols: u32, rows: u32) -> StartRequest {
     StartRequest { pty: Some(Pty { size: Some(PtySize { cols, rows }) }), stdin: None, ..sh(script) }
 }
 
-pub fn is_alive(pid: u32) -> bool {
+/// The state of a process, by the kernel's letter for it.
+pub fn state(pid: u32) -> Option<char> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    !matches!(stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next()), None | Some('Z' | 'X'))
+    stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next())
+}
+
+pub fn is_alive(pid: u32) -> bool {
+    !matches!(state(pid), None | Some('Z' | 'X'))
+}
+
+/// Sends a signal from outside.
+pub fn send_signal(pid: u32, signal: rustix::process::Signal) {
+    rustix::process::kill_process(rustix::process::Pid::from_raw(pid.cast_signed()).unwrap(), signal).unwrap();
+}
+
+/// Stops a process, which then does nothing until it is continued.
+pub async fn stop(pid: u32) {
+    send_signal(pid, rustix::process::Signal::STOP);
+    until(async || (state(pid) == Some('T')).then_some(())).await;
 }
 
 pub fn exists(path: impl AsRef<Path>) -> bool {

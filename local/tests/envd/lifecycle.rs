@@ -3,7 +3,7 @@
 use crate::harness::*;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, UnixStream};
+use tokio::net::{TcpListener, TcpSocket, UnixStream};
 
 #[tokio::test]
 async fn when_stdin_ends_everything_ends() {
@@ -29,8 +29,7 @@ async fn when_stdin_ends_everything_ends() {
 async fn sigterm_ends_everything_too() {
     let mut envd = Envd::start().await;
     let process = envd.follow(Codec::Proto, &program("sleep", &["1000"])).await;
-    let pid = rustix::process::Pid::from_raw(envd.child.id().unwrap().cast_signed()).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    send_signal(envd.child.id().unwrap(), rustix::process::Signal::TERM);
     assert!(soon(envd.child.wait()).await.unwrap().success());
     assert!(!is_alive(process.pid));
 }
@@ -113,12 +112,26 @@ async fn the_ports_socket_reaches_a_listener_on_either_loopback() {
     }
 }
 
+/// A port of both loopbacks that nobody listens on, nor can for as long as what comes with it is kept.
+fn closed_port() -> (u16, Vec<TcpSocket>) {
+    loop {
+        let four = TcpSocket::new_v4().unwrap();
+        four.bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+        let port = four.local_addr().unwrap().port();
+        let six = TcpSocket::new_v6().and_then(|six| six.bind((Ipv6Addr::LOCALHOST, port).into()).map(|()| six));
+        match six {
+            Ok(six) => return (port, vec![four, six]),
+            Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {}
+            // A machine may have no IPv6.
+            Err(_) => return (port, vec![four]),
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_port_that_nobody_listens_on_is_closed() {
     let envd = Envd::start().await;
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
-    let port = listener.local_addr().unwrap().port();
-    drop(listener);
+    let (port, _kept) = closed_port();
     let (status, mut stream) = through_port(&envd, port).await;
     assert_eq!(status, 1);
     assert_eq!(soon(stream.read(&mut [0; 8])).await.unwrap(), 0);

@@ -26,6 +26,17 @@ async fn next(events: &mut Events<WatchDirResponse>) -> FilesystemEvent {
     }
 }
 
+/// The next event of a watch with keepalives every second, of which a slow machine may see some before it.
+async fn next_beside_keepalives(events: &mut Events<WatchDirResponse>) -> FilesystemEvent {
+    loop {
+        match events.message().await.event {
+            Some(WatchEvent::Filesystem(event)) => return *event,
+            Some(WatchEvent::Keepalive(_)) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
 /// Checks the next events by kind and name.
 async fn expect(events: &mut Events<WatchDirResponse>, expected: &[(EventType, &str)]) {
     for (kind, name) in expected {
@@ -174,7 +185,8 @@ async fn a_deleted_root_is_a_removed_dot_and_the_stream_stays_open() {
     let mut events = envd.open::<WatchDirResponse>(Codec::Proto, WATCH, &request, &[("keepalive-ping-interval", "1")]).await;
     events.message().await;
     std::fs::remove_dir(envd.path("root")).unwrap();
-    expect(&mut events, &[(Remove, ".")]).await;
+    let event = next_beside_keepalives(&mut events).await;
+    assert_eq!((event.r#type(), event.name.as_str()), (Remove, "."));
     assert_eq!(events.message().await.event, Some(WatchEvent::Keepalive(WatchKeepAlive {})));
 }
 
@@ -186,7 +198,8 @@ async fn a_renamed_root_is_a_renamed_dot_and_then_silence() {
     let mut events = envd.open::<WatchDirResponse>(Codec::Proto, WATCH, &request, &[("keepalive-ping-interval", "1")]).await;
     events.message().await;
     std::fs::rename(envd.path("root"), envd.path("other")).unwrap();
-    expect(&mut events, &[(Rename, ".")]).await;
+    let event = next_beside_keepalives(&mut events).await;
+    assert_eq!((event.r#type(), event.name.as_str()), (Rename, "."));
     std::fs::File::create(envd.path("other/x")).unwrap();
     assert_eq!(events.message().await.event, Some(WatchEvent::Keepalive(WatchKeepAlive {})));
 }

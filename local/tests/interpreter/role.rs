@@ -103,6 +103,19 @@ impl Role {
         self.child.id()
     }
 
+    /// How many connections to it are open at its end.
+    pub fn connections(&self) -> usize {
+        let (_, port) = self.address.rsplit_once(':').expect("a port");
+        let own = format!("0100007F:{:04X}", port.parse::<u16>().expect("a number"));
+        let table = std::fs::read_to_string("/proc/net/tcp").expect("a table");
+        // Established, or left by the other end.
+        let is_open = |line: &&str| {
+            let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+            fields.get(1) == Some(&own.as_str()) && matches!(fields.get(3), Some(&"01" | &"08"))
+        };
+        table.lines().filter(is_open).count()
+    }
+
     /// Its most resident memory so far, in bytes.
     pub fn peak_memory(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).expect("the role runs");

@@ -107,7 +107,7 @@ async fn a_shells_jobs_do_not_notice_a_pause() {
         let jobs = "set -m; sleep 3; echo $? > status";
         sandbox
             .succeed(&format!(
-                "setsid bash -c '{jobs}' </dev/null >/dev/null 2>&1 & until pgrep -f 'sleep [3]$'; do sleep 0.01; done"
+                "setsid bash -c '{jobs}' </dev/null >/dev/null 2>&1 & until [ -e status ] || pgrep -f 'sleep [3]$'; do sleep 0.01; done"
             ))
             .await;
         for _ in 0..5 {
@@ -186,7 +186,7 @@ async fn traffic_wakes_what_was_made_so() {
     assert_eq!(state().await, "running");
     let left =
         detail(&platform, &sandbox).await["endAt"].as_str().unwrap().parse::<jiff::Timestamp>().unwrap() - jiff::Timestamp::now();
-    assert!(left.as_secs() > 290);
+    assert!(left.as_secs() > 200, "{left}");
     until("the counter going on", || count(&platform, &sandbox) > before).await;
     // Many at once wake it once.
     assert_eq!(post(&platform, &sandbox, "pause", json!({})).await.status, 204);

@@ -364,20 +364,6 @@ export const errors = suite("errors", (test) => {
     assert.lengthOf(calls, 0);
   });
 
-  test("what an argument throws while it is read comes back as it is, and the next call goes on", async (context) => {
-    const answered = () => stream(start(), data("stdout", "fine"), end(), endOfStream());
-    const { sandbox } = await fakeSandbox(context, answered);
-    const own = new Error("of a getter");
-    const envs = {
-      get A(): string {
-        throw own;
-      },
-    };
-    const calls = [sandbox.commands.run("x", { envs }), sandbox.commands.run("x", { envs })];
-    for (const call of calls) assert.equal(await call.then(String, (caught: unknown) => caught), own);
-    assert.equal((await sandbox.commands.run("x")).stdout, "fine");
-  });
-
   test("a key is asked for, and cloud key pairs are refused, before any request", async (context) => {
     const { Sandbox, InvalidAPIKeyError, TokenExchangeError } = context.sdk;
     const options = control(() => assert.fail("a request was made"));

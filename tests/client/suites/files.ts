@@ -242,6 +242,21 @@ export const files = suite("files", (test) => {
     });
   });
 
+  test("[platform] a name that is no UTF-8 is listed, and its removal says that it cannot be asked for", async (context) => {
+    await withSandbox(context, async ({ files, commands }) => {
+      await commands.run("printf inside > $'bad\\xff'", { check: true });
+      await files.write("good\uFFFD", "x");
+      const names = (await files.list("/home/user")).map(({ name }) => name);
+      assert.includeMembers(names, ["bad\uFFFD", "good\uFFFD"]);
+      const error = await rejected(files.remove("bad\uFFFD"), context.sdk.FileNotFoundError, "E4001");
+      assert.match(error.suggestion, /pattern/);
+      await files.remove("good\uFFFD");
+      assert.isFalse(await files.exists("good\uFFFD"));
+      assert.equal((await commands.run("cat bad*; rm bad*")).stdout, "inside");
+      await files.remove("no such");
+    });
+  });
+
   test("[platform] an abandoned download closes its connection and leaves the client working", async (context) => {
     await withSandbox(context, async ({ files, commands }) => {
       await commands.run("head -c 50000000 /dev/zero > big", { check: true });

@@ -1,7 +1,12 @@
 import type { Suite } from "../support/suite.ts";
+import { cellResults } from "./cell-results.ts";
 import { cells } from "./cells.ts";
 import { commands } from "./commands.ts";
+import { connection } from "./connection.ts";
+import { contexts } from "./contexts.ts";
 import { control } from "./control.ts";
+import { controlRefusals } from "./control-refusals.ts";
+import { downloads } from "./downloads.ts";
 import { errors } from "./errors.ts";
 import { files } from "./files.ts";
 import { givenUp } from "./given-up.ts";
@@ -15,8 +20,9 @@ import { states } from "./states.ts";
 import { streams } from "./streams.ts";
 import { terminal } from "./terminal.ts";
 import { time } from "./time.ts";
-import { transfers } from "./transfers.ts";
+import { uploads } from "./uploads.ts";
 import { watch } from "./watch.ts";
+import { writes } from "./writes.ts";
 
 /** Every suite, in the order in which failures are easiest to read. */
 export const suites: Suite[] = [
@@ -25,6 +31,8 @@ export const suites: Suite[] = [
   errors,
   options,
   control,
+  controlRefusals,
+  connection,
   time,
   givenUp,
   misuse,
@@ -32,8 +40,12 @@ export const suites: Suite[] = [
   terminal,
   reattach,
   files,
-  transfers,
+  writes,
+  uploads,
+  downloads,
   cells,
+  cellResults,
+  contexts,
   interpreter,
   watch,
   lifecycle,

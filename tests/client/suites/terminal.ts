@@ -12,7 +12,7 @@ const isStart = (call: Call) => call.path.endsWith(START);
 /** Reads a session's output until it holds what is looked for, and gives all that was read. */
 async function readUntil(session: TerminalSession, wanted: string | RegExp): Promise<string> {
   let output = "";
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + 60_000;
   const found = () => (typeof wanted === "string" ? output.includes(wanted) : wanted.test(output));
   while (!found()) {
     const chunk = await session.receive(1_000);
@@ -282,7 +282,7 @@ export const terminal = suite("terminal", (test) => {
       await session.send("\x03");
       let tail = "";
       while (!tail.endsWith("ready> ")) {
-        const chunk = await session.receive(10_000);
+        const chunk = await session.receive(60_000);
         assert.isDefined(chunk, `the prompt comes back; the terminal showed ${tail}`);
         tail = (tail + text(chunk ?? new Uint8Array())).slice(-60);
       }

@@ -1,6 +1,7 @@
 // Time: three limits that are not the same, aborts at any moment, and streams that fall silent.
+import type { CommandResult } from "agent-sandbox-web";
 import { assert } from "chai";
-import { fastClock } from "../support/clock.ts";
+import { fastClock, heldTimers } from "../support/clock.ts";
 import { Body, type Call } from "../support/fake-fetch.ts";
 import { eventually, fakeSandbox, rejected, SECRETS, START, sceneSandbox } from "../support/sandboxes.ts";
 import { json, write } from "../support/scene.ts";
@@ -74,14 +75,27 @@ export const time = suite("time", (test) => {
   });
 
   test("a command outlives the request timeout once its answer has begun", async (context) => {
-    const body = new Body([start()], "stay");
+    const body = new Body([start(), data("stdout", "begun")], "stay");
     const { sandbox } = await fakeSandbox(context, (call) => (call.path.endsWith(START) ? body : unary()));
-    const running = sandbox.commands.run("x", { requestTimeoutMs: 60 });
-    await new Promise((later) => setTimeout(later, 150));
-    body.push(end());
-    body.push(endOfStream());
-    body.close();
-    assert.equal((await running).exitCode, 0);
+    await heldTimers(61_000, async (pass) => {
+      let running: Promise<CommandResult> | undefined;
+      await new Promise<void>((begun) => {
+        running = sandbox.commands.run("x", { requestTimeoutMs: 61_000, onStdout: () => begun() });
+        running.catch(() => begun());
+      });
+      pass();
+      body.push(end());
+      body.push(endOfStream());
+      body.close();
+      assert.equal((await running)?.exitCode, 0);
+    });
+    await heldTimers(61_000, async (pass) => {
+      const { sandbox: silent, calls } = await fakeSandbox(context, never);
+      const running = rejected(silent.commands.run("x", { requestTimeoutMs: 61_000 }), context.sdk.RequestTimeoutError, "E5002");
+      await eventually(() => calls.length === 1, "the request");
+      assert.equal(pass(), 1, "without an answer its time counts");
+      await running;
+    });
   });
 
   test("a command whose answer never begins is a request timeout, not a command timeout", async (context) => {
@@ -227,15 +241,18 @@ export const time = suite("time", (test) => {
     const { sandbox, scene } = await sceneSandbox(context, [
       {
         path: START,
-        answers: [{ headers: { "content-type": "application/connect+proto" }, steps: [write(start(77)), { hold: true }] }],
+        answers: [
+          {
+            headers: { "content-type": "application/connect+proto" },
+            steps: [write(start(77), data("stdout", "on")), { hold: true }],
+          },
+        ],
       },
       { path: "/SendSignal", answers: [json({})] },
     ]);
-    const running = caught(sandbox.commands.run("x", { signal: controller.signal }));
-    await scene.until((seen) => seen.some(({ path }) => path.endsWith(START)), "the start");
-    await new Promise((later) => setTimeout(later, 50));
-    controller.abort("enough");
-    assert.equal(await running, "enough");
+    // Known to run, it has said something.
+    const onStdout = () => controller.abort("enough");
+    assert.equal(await caught(sandbox.commands.run("x", { signal: controller.signal, onStdout })), "enough");
     await scene.until((seen) => seen.some(({ path }) => path.endsWith("/SendSignal")), "the kill");
     await scene.until((seen) => seen.some(({ path, aborted }) => path.endsWith(START) && aborted), "the client leaving");
     await scene.close();

@@ -121,7 +121,7 @@ export function shown(error: unknown): string {
 
 /** Waits until a condition holds, for what sends no event. */
 export async function eventually(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const deadline = Date.now() + 15_000;
+  const deadline = Date.now() + 60_000;
   while (!(await condition())) {
     if (Date.now() > deadline) throw new Error(`never came: ${what}`);
     await new Promise((later) => setTimeout(later, 5));

@@ -45,7 +45,7 @@ export class Scene {
 
   /** Waits until what was seen fulfils a condition, and gives what it returned. */
   async until<T>(condition: (seen: SeenRequest[]) => T | undefined | false, what: string): Promise<T> {
-    const deadline = Date.now() + 15_000;
+    const deadline = Date.now() + 60_000;
     let changes = -1;
     for (;;) {
       const look = await this.#look(`/changes/${changes}`);

@@ -98,6 +98,7 @@ fn plain(name: &str) -> String {
 }
 
 /// Blanks the places in the sources that panics would name, and the names of their files, which nobody reads any more. Zeros take no room.
+/// What the relocations tell does not do: the functions that panic still name them, for a function that looks at none.
 fn blank_locations(module: &mut Module) {
     let segments: Vec<_> = module.data.iter().map(walrus::Data::id).collect();
     for id in segments {

@@ -177,6 +177,20 @@ export class ConsolePage {
     return this.page.evaluate(() => (window.deepQuery("sandbox-terminal", "")[0] as unknown as { text(): string }).text());
   }
 
+  /** Opens a file of the tree and waits until it can be written into: the one before keeps the focus until this one is read. */
+  async openFile(name: string): Promise<void> {
+    await this.click("sandbox-tree >>> .row", name);
+    await this.page.waitForFunction(
+      (name) => {
+        const editor = window.deepQuery("sandbox-editor", "")[0] as { path?: string; text?: string } | undefined;
+        return editor?.path?.endsWith(`/${name}`) && editor.text !== undefined;
+      },
+      this.waiting,
+      name,
+    );
+    await this.find("sandbox-editor >>> .cm-focused");
+  }
+
   /** Waits until the file that is shown in the editor has this text. */
   async editorHas(text: string): Promise<void> {
     await this.page.waitForFunction(

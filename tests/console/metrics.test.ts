@@ -91,13 +91,15 @@ describe("metrics and ports", { timeout: 120_000 }, () => {
     await expect.poll(async () => (await shown()).used, { timeout: 45_000 }).toBeGreaterThanOrEqual(200);
     const { used, share } = await shown();
     expect(used).toBeLessThan(260);
-    expect(Math.abs(share - (100 * used) / limit)).toBeLessThanOrEqual(0.51);
+    expect(Math.abs(share - (100 * used) / limit)).toBeLessThanOrEqual(share < 10 ? 0.1 : 0.6);
     await handle.kill();
     await page.gone("sandbox-processes >>> tr", "held = b");
     await sandbox.close();
   });
 
   test("a process is ended after asking; one that goes on is forced", async () => {
+    // By their numbers they keep their places while one of them is pointed at.
+    await page.click("sandbox-processes >>> th button", "PID");
     await page.click('sandbox-processes >>> button[aria-label*="python3 server.py"]');
     await page.answer("Cancel");
     await page.click('sandbox-ports >>> button[aria-label="Preview port 8123"]');

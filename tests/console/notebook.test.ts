@@ -34,13 +34,13 @@ describe("the notebook", { timeout: 240_000 }, () => {
         (path) => window.deepQuery(path, "").filter((bracket) => getComputedStyle(bracket).outlineStyle !== "none").length,
         `${cell(2)} >>> .cm-matchingBracket`,
       );
-    expect(await marked()).toBe(2);
+    await expect.poll(marked, { timeout: 30_000 }).toBe(2);
     await page.click(`${cell(1)} >>> .cm-content`);
-    expect(await marked()).toBe(0);
+    await expect.poll(marked, { timeout: 30_000 }).toBe(0);
     await page.click(`${cell(2)} >>> .cm-content`);
     await notebook.press("Control", "a");
     await page.page.keyboard.type("if a:\nb");
-    expect(await page.text(`${cell(2)} >>> .cm-line:nth-child(2)`)).toBe("    b");
+    await expect.poll(() => page.text(`${cell(2)} >>> .cm-line:nth-child(2)`), { timeout: 30_000 }).toBe("    b");
   });
 
   test("a figure is an image, with its data behind it", async () => {
@@ -102,10 +102,12 @@ describe("the notebook", { timeout: 240_000 }, () => {
   test("a progress bar stays one line, live", async () => {
     await notebook.start(
       2,
-      "from tqdm import tqdm\nimport time\nfor i in tqdm(range(30)):\n    time.sleep(0.1)\nprint('\\033[32mdone\\033[0m')",
+      "from tqdm import tqdm\nimport time\nfor i in tqdm(range(30)):\n    time.sleep(0.2)\nprint('\\033[32mdone\\033[0m')",
     );
-    await notebook.outputHas(2, "/30");
-    expect(await notebook.number(2)).toBe("[*]");
+    // Both at one moment: it does not run for long.
+    await page.until(
+      `window.deepQuery('${cell(2)} >>> .count', "[*]").length > 0 && window.deepQuery('${cell(2)} >>> sandbox-output >>> .line', "/30").length > 0`,
+    );
     await notebook.ended(2);
     const lines = (await notebook.lines(2)).filter((line) => line !== "");
     expect(lines).toHaveLength(2);

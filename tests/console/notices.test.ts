@@ -29,8 +29,7 @@ describe("notices", { timeout: 120_000 }, () => {
   test("half a minute before the end it is told again, with what is not saved, and a snapshot is offered", async () => {
     const { page, connection } = used;
     await page.run("echo draft > note.txt");
-    await page.click("sandbox-tree >>> .row", "note.txt");
-    await page.find("sandbox-editor >>> .cm-focused");
+    await page.openFile("note.txt");
     await page.page.keyboard.type("my ");
     await page.find("sandbox-editor >>> .tab .dirty");
     await Sandbox.setTimeout(two, 100_000, connection);
@@ -54,13 +53,18 @@ describe("notices", { timeout: 120_000 }, () => {
     await page.click('console-sandbox-bar >>> button[aria-label="More actions"]');
     await page.click("console-sandbox-bar >>> [role=menuitem]", "Keep a snapshot");
     await page.answer("Keep");
-    await page.find("console-notices >>> .notice button", "Show the snapshots");
-    const over = await page.page.evaluate(() => {
-      const notice = window.deepQuery("console-notices >>> .notice", "")[0]?.getBoundingClientRect();
-      const terminal = window.deepQuery("sandbox-terminal", "")[0]?.getBoundingClientRect();
-      return notice && terminal && notice.bottom > terminal.top && terminal.bottom > notice.top;
-    });
-    expect(over).toBe(false);
+    // It leaves in a while: where it is, is read as soon as it is there.
+    const places = await page.page.waitForFunction(
+      () => {
+        const [button] = window.deepQuery("console-notices >>> .notice button", "Show the snapshots");
+        const notice = button?.closest(".notice")?.getBoundingClientRect();
+        const terminal = window.deepQuery("sandbox-terminal", "")[0]?.getBoundingClientRect();
+        return notice && terminal && { notice: notice.bottom, terminal: terminal.top };
+      },
+      { polling: 40, timeout: 45_000 },
+    );
+    const { notice, terminal } = (await places.jsonValue()) as { notice: number; terminal: number };
+    expect(notice).toBeLessThanOrEqual(terminal);
     await screenshot(page.page, "console-notice-phone");
     await page.gone("console-notices >>> .notice");
     await page.page.setViewport(DESKTOP);

@@ -39,9 +39,7 @@ async function show(sandbox: Sandbox): Promise<void> {
 
 /** Opens a file and types at its beginning, without saving. */
 async function edit(name: string, text: string): Promise<void> {
-  await page.click("sandbox-tree >>> .row", name);
-  await page.find("sandbox-editor >>> .tab[aria-selected=true]", name);
-  await page.find("sandbox-editor >>> .cm-focused");
+  await page.openFile(name);
   await page.page.keyboard.type(text);
   await page.find("sandbox-editor >>> .tab[aria-selected=true] .dirty");
 }

@@ -22,10 +22,8 @@ describe("a text that is not saved", { timeout: 120_000 }, () => {
   test("waits while the sandbox is paused, and is saved as soon as that goes on", async () => {
     const { page, connection } = used;
     await page.run("mkdir -p unread/deeper; echo text > note.txt; echo two > two.txt");
-    await page.click("sandbox-tree >>> .row", "two.txt");
-    await page.editorHas("two\n");
-    await page.click("sandbox-tree >>> .row", "note.txt");
-    await page.find("sandbox-editor >>> .cm-focused");
+    await page.openFile("two.txt");
+    await page.openFile("note.txt");
     await page.page.keyboard.type("my ");
     await page.find("sandbox-editor >>> .tab .dirty");
     await page.click("console-sandbox-bar >>> button", "Pause");

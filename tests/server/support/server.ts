@@ -8,7 +8,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ServerClient, type ServerClientOptions } from "agent-sandbox-web";
 import { WebSocket } from "ws";
-import { listen } from "../../support/listen.ts";
 import { pythonPrograms } from "./python.ts";
 
 export interface ServerOptions {
@@ -92,10 +91,28 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
 
 const commands = new URL("commands.py", import.meta.url).pathname;
 
+/** What was given away already. */
+const given = new Set<number>();
+
+/**
+ * A port for a server that takes no 0. It is none of those that systems give to whoever asks for any, as somebody might before the server
+ * has it; and the tests' processes beside each other have different ones.
+ */
 async function freePort(): Promise<number> {
-  const listening = await listen(createServer());
-  await listening.close();
-  return listening.port;
+  for (;;) {
+    const port = 16_000 + 2 * Math.floor(Math.random() * 8_000) + (Number(process.env.VITEST_POOL_ID) % 2 || 0);
+    if (given.has(port)) continue;
+    given.add(port);
+    const server = createServer().listen(port, "127.0.0.1");
+    try {
+      await once(server, "listening");
+    } catch {
+      // Taken.
+      continue;
+    }
+    await new Promise((closed) => server.close(closed));
+    return port;
+  }
 }
 
 /** Whether something listens. */

@@ -152,12 +152,11 @@ export class ConsolePage {
     if ((await this.count(tab)) === 0) await this.click('button[aria-label="New terminal"]');
     else await this.click(tab);
     await this.page.waitForFunction(
-      (number) =>
-        (
-          window.deepQuery(`sandbox-terminal-group[data-id="${number}"] >>> sandbox-terminal`, "")[0] as
-            | { phase?: string }
-            | undefined
-        )?.phase === "open",
+      (number) => {
+        const [group] = window.deepQuery(`sandbox-terminal-group[data-id="${number}"]`, "");
+        const typed = group?.shadowRoot?.activeElement as { phase?: string } | null | undefined;
+        return typed?.phase === "open";
+      },
       this.waiting,
       number,
     );

@@ -159,8 +159,8 @@ describe("terminals", { timeout: 90_000 }, () => {
     expect(await page.count("sandbox-terminal")).toBe(0);
     await page.terminal(1);
     await (await held("Control"))("c");
-    await enter("clear; echo still=$kept");
-    await has(0, "still=yes");
+    await enter("clear; echo interrupted=$kept");
+    await has(0, "interrupted=yes");
   });
 
   test("a shell of another tab is found and attached to, and only let go of", async () => {

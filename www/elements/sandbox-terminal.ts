@@ -103,7 +103,9 @@ export class SandboxTerminal extends LitElement {
     });
   }
 
+  /** Gives it the keys; one that is still opening gets them then. */
   override focus() {
+    this.attention.begin();
     this.engine?.focus();
   }
 

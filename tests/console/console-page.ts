@@ -1,5 +1,5 @@
 /** The console as a person meets it: things are found by what they are, through every shadow tree, and waited for. */
-import type { BrowserContext, ElementHandle, Page } from "puppeteer-core";
+import type { BrowserContext, ElementHandle, Page, Viewport } from "puppeteer-core";
 
 declare global {
   interface Window {
@@ -68,6 +68,11 @@ export class ConsolePage {
   /** How many such elements are shown now. */
   count(path: string, text = ""): Promise<number> {
     return this.page.evaluate((path, text) => window.deepQuery(path, text).length, path, text);
+  }
+
+  /** Goes over to another kind of device, which loads the page anew. */
+  async turnInto(viewport: Viewport): Promise<void> {
+    await Promise.all([this.page.waitForNavigation({ waitUntil: "domcontentloaded" }), this.page.setViewport(viewport)]);
   }
 
   /** Clicks as a person does, once the element is shown and rests where it is. */

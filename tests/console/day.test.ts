@@ -155,8 +155,7 @@ describe("a newcomer's day", { timeout: 180_000 }, () => {
   });
 
   test("on a phone all of it is still there", async () => {
-    // Becoming a phone loads the page anew.
-    await Promise.all([page.page.waitForNavigation({ waitUntil: "domcontentloaded" }), page.page.setViewport(PHONE)]);
+    await page.turnInto(PHONE);
     await page.terminal(1);
     await page.terminalHas("## main...origin/main");
     await page.click('[role=tab][aria-label="Files"]');

@@ -47,8 +47,8 @@ describe("notices", { timeout: 120_000 }, () => {
 
   test("what was done is said, leaves by itself, and covers nothing on a phone", async () => {
     const { page } = used;
+    await page.turnInto(PHONE);
     await page.terminal(1);
-    await page.page.setViewport(PHONE);
     await page.find("console-sandbox-bar >>> .back");
     await page.click('console-sandbox-bar >>> button[aria-label="More actions"]');
     await page.click("console-sandbox-bar >>> [role=menuitem]", "Keep a snapshot");
@@ -67,7 +67,7 @@ describe("notices", { timeout: 120_000 }, () => {
     expect(notice).toBeLessThanOrEqual(terminal);
     await screenshot(page.page, "console-notice-phone");
     await page.gone("console-notices >>> .notice");
-    await page.page.setViewport(DESKTOP);
+    await page.turnInto(DESKTOP);
   });
 
   test("nothing went wrong in the page", () => {

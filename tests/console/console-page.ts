@@ -75,11 +75,11 @@ export class ConsolePage {
     await Promise.all([this.page.waitForNavigation({ waitUntil: "domcontentloaded" }), this.page.setViewport(viewport)]);
   }
 
-  /** Clicks as a person does, once the element is shown and rests where it is. */
+  /** Clicks as a person does, once the element is shown, can be used and rests where it is. */
   async click(path: string, text = ""): Promise<void> {
     const element = await this.find(path, text);
     await element.evaluate((element) => element.scrollIntoView({ block: "nearest" }));
-    await this.page.waitForFunction(rests, this.waiting, element);
+    await this.page.waitForFunction(waits, this.waiting, element);
     await element.click();
     // A handle keeps what it holds in the page, with all around it, after the page itself has let go of it.
     await element.dispose();
@@ -220,13 +220,13 @@ export class ConsolePage {
   }
 }
 
-/** Whether an element is where it was when that was asked before; what is gone by now is for the click to say. */
-function rests(element: HTMLElement & { rested?: string }): boolean {
+/** Whether an element can be used and is where it was when that was asked before; what is gone by now is for the click to say. */
+function waits(element: HTMLElement & { rested?: string; disabled?: boolean }): boolean {
   const { x, y, width, height } = element.getBoundingClientRect();
   const place = [x, y, width, height].join();
-  const rests = element.rested === place || !element.isConnected;
+  const waits = !element.isConnected || (element.rested === place && !element.disabled);
   element.rested = place;
-  return rests;
+  return waits;
 }
 
 /** Runs in the page before anything else. */

@@ -1,5 +1,6 @@
 // The error classes. JavaScript owns them, so that they are `instanceof Error` and subclass each other; Rust names them.
 // Each class has one code and a suggestion that a more precise one may replace.
+import { capture, isForeign, isFrame } from "./place.js";
 
 const GUIDE = "https://github.com/agent-sandbox-web/agent-sandbox-web/blob/main/docs/errors.md#";
 
@@ -24,32 +25,10 @@ export class SandboxError extends Error {
   }
 }
 
-/** A line of a stack that is a frame. */
-const FRAME = /^\s+at |@/;
-
-/** Frames of this package: they say nothing to anybody, and their lines are long. */
-const OWN_FRAME = /(?:^\s+at |@).*(?:wasm-function|wasm:|agent_sandbox_web|agent-sandbox-web\/dist\/)/;
-
-/** Gives `of` the stack from here on, where the runtime knows it: with so many frames that those of the caller are among them. */
-function capture(of, below) {
-  const { stackTraceLimit } = Error;
-  Reflect.set(Error, "stackTraceLimit", 50);
-  Error.captureStackTrace?.(of, below);
-  Reflect.set(Error, "stackTraceLimit", stackTraceLimit);
-}
-
-/** The place of a call. Its stack is written out when it is read, which is when the call fails. */
-export function place() {
-  if (!Error.captureStackTrace) return new Error();
-  const here = {};
-  capture(here, place);
-  return here;
-}
-
 /** Lets an error of a call lead to where the call was made: it was built later, when the caller's frames had gone. */
 export function leadTo(error, here) {
   if (!(error instanceof SandboxError)) return;
-  const frames = here.stack?.split("\n").filter((line) => FRAME.test(line) && !OWN_FRAME.test(line));
+  const frames = here.stack?.split("\n").filter((line) => isFrame(line) && isForeign(line));
   if (!frames?.length) return;
   const head = `${error.name}: ${error.message}`;
   hidden(error, "stack", [...(error.stack?.startsWith(head) ? [head] : []), ...frames].join("\n"));
@@ -59,7 +38,7 @@ export function leadTo(error, here) {
 function trimStack(error) {
   // Anew, with the error's own name in its first line.
   capture(error, error.constructor);
-  const lines = error.stack?.split("\n").filter((line) => !OWN_FRAME.test(line));
+  const lines = error.stack?.split("\n").filter(isForeign);
   if (lines) hidden(error, "stack", lines.join("\n"));
 }
 

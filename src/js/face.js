@@ -4,4 +4,5 @@ export * from "./errors.js";
 export { bindFiles } from "./files.js";
 export { bindMembers } from "./members.js";
 export { CONNECTION, CREATION, checkOptions, guardClass } from "./options.js";
+export { place } from "./place.js";
 export { setProxyFetch } from "./runtime.js";

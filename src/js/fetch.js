@@ -106,6 +106,11 @@ export async function attempt(fetch, limits, want, url, method, path, headers, b
   }
 }
 
+/** The JSON of a body; undefined when it is empty. */
+export function parsed(text) {
+  return text.trim() ? JSON.parse(text) : undefined;
+}
+
 /** Where a URL leads: what stands behind the host may hold a token. */
 function originOf(url) {
   try {

@@ -1,5 +1,6 @@
 // Which options each method takes, by name. Any other is refused before anything is sent: it is misspelt, or belongs to another call.
 import { makeError } from "./errors.js";
+import { callFrom } from "./place.js";
 import { isRecord, items, readable } from "./shape.js";
 
 const CALL = "signal requestTimeoutMs ";
@@ -187,7 +188,8 @@ export function guardOf(name, isMade) {
           if (length === undefined || AT_ONCE.includes(key)) throw error;
           return Promise.reject(error);
         }
-        return run(this, args);
+        // What a getter gives is there, and cannot fail later.
+        return length === undefined ? run(this, args) : callFrom(value, () => run(this, args));
       },
     };
     guarded.add(value);

@@ -1,6 +1,7 @@
 // The end of a panic: what cannot go on is said to everybody who waits, and the module goes on for the next call.
-import { leadTo, makeError, place } from "./errors.js";
+import { leadTo, makeError } from "./errors.js";
 import { endCalls } from "./guard.js";
+import { place } from "./place.js";
 
 /** Promises of calls under way. */
 const waiting = new Set();

@@ -7,7 +7,7 @@ use crate::client::Client;
 use crate::error::{Answer, Fault, Gateway, Lost, Result};
 use crate::protocol::connect::Code;
 use crate::protocol::failure::{Doing, short_message};
-use js_sys::{JSON, Object, Promise, Uint8Array};
+use js_sys::{Object, Promise, Uint8Array};
 use std::ops::Deref;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
@@ -27,6 +27,9 @@ extern "C" {
         flags: u8,
         logger: &JsValue,
     ) -> Promise;
+    /// JSON; `undefined` of a text that is empty. It is kept out of our memory, where large answers would be copied in and out.
+    #[wasm_bindgen(catch)]
+    fn parsed(text: &JsValue) -> core::result::Result<JsValue, JsValue>;
 
     /// An answer.
     #[derive(Clone)]
@@ -121,10 +124,7 @@ pub struct Reply {
 impl Reply {
     /// The text body's JSON; `undefined` when it is empty.
     pub fn json(&self) -> Result<JsValue> {
-        match self.body.as_string() {
-            Some(text) if !text.trim().is_empty() => JSON::parse(&text).map_err(|cause| Fault::lost(true, cause)),
-            _ => Ok(JsValue::UNDEFINED),
-        }
+        parsed(&self.body).map_err(|cause| Fault::lost(true, cause))
     }
 }
 

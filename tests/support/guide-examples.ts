@@ -38,18 +38,13 @@ export interface Ran {
 /** The blocks of a file of the repository that hold a module. */
 export function examples(file: string): Example[] {
   const text = readFileSync(join(ROOT, file), "utf8");
-  return [...text.matchAll(/^```(tsx?|html)\b(.*)\n([\s\S]*?)^```$/gm)].flatMap(
-    ({ 1: language, 2: attributes = "", 3: code = "", index }) => {
-      const place = `${file}:${text.slice(0, index).split("\n").length}`;
-      if (language === "html") return moduleScripts(code).map((script) => ({ place, language, attributes: [], code: script }));
-      return {
-        place,
-        language: language === "tsx" ? language : "ts",
-        attributes: attributes.split(" ").filter((word) => word !== ""),
-        code,
-      };
-    },
-  );
+  return [...text.matchAll(/^```(tsx?|html)\b(.*)\n([\s\S]*?)^```$/gm)].flatMap((match): Example[] => {
+    const [, language = "", attributes = "", code = ""] = match;
+    const place = `${file}:${text.slice(0, match.index).split("\n").length}`;
+    if (language === "html") return moduleScripts(code).map((script) => ({ place, language, attributes: [], code: script }));
+    const words = attributes.split(" ").filter((word) => word !== "");
+    return [{ place, language: language === "tsx" ? language : "ts", attributes: words, code }];
+  });
 }
 
 /** What a page's module scripts hold, each behind as many lines as stand in front of it. */

@@ -17,6 +17,16 @@ function given(ret) {
   if (ret[2]) throw takeFromExternrefTable0(ret[1]);
   return takeFromExternrefTable0(ret[0]);
 }
+
+function giveText(at, text, malloc, realloc) {
+  const ptr = isLikeNone(text) ? 0 : passStringToWasm0(text, malloc, realloc);
+  getDataViewMemory0().setInt32((at >>> 0) + 4, WASM_VECTOR_LEN, true);
+  getDataViewMemory0().setInt32(at >>> 0, ptr, true);
+}
+
+function orNone(value) {
+  return isLikeNone(value) ? 0 : addToExternrefTable0(value);
+}
 `;
 
 /** How the module starts: handed to it, or to be fetched. The package asks once, and gives its own error for one that fails. */
@@ -64,6 +74,21 @@ const REPLACED = [
     "return given($1);",
   ],
   [/\(typeof FinalizationRegistry === 'undefined'\)\n.*\n +: new FinalizationRegistry\(/g, "new Registry("],
+  // What imports have in common: what they throw, and texts and values that may be absent.
+  [
+    /^( {8}\w+): function\(\) \{ return handleError\(function \((.*)\) \{\n((?:.*\n)*?) {8}\}, arguments\); \},$/gm,
+    "$1: caught(($2) => {\n$3        }),",
+  ],
+  [
+    /function handleError\(f, args\) \{\n(.*\n) +return f\.apply\(this, args\);\n((?:.*\n)*?)\}$/m,
+    "const caught = (f) => (...args) => {\n$1        return f(...args);\n$2};",
+  ],
+  [
+    /(?:var|const) ptr1 = (?:isLikeNone\(ret\) \? 0 : )?passStringToWasm0\(ret, (.*)\);\n.*\n.*\n.*4 \* 0, ptr1, true\);/g,
+    "giveText(arg0, ret, $1);",
+  ],
+  [/isLikeNone\(ret\) \? 0 : addToExternrefTable0\(ret\)/g, "orNone(ret)"],
+  [/^( {8}\w+): function\((.*)\) \{$/gm, "$1: ($2) => {"],
   // Every runtime with WebAssembly's references has what this is in place of.
   [/^if \(!\('encodeInto' in cachedTextEncoder\)\) \{\n(?:.*\n)*?\}\n/gm, ""],
   [/^ {4}if \(realloc === undefined\) \{\n(?:.*\n)*? {4}\}\n/gm, ""],

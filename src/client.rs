@@ -1,6 +1,6 @@
 //! Where to connect and as whom: the options of a connection, checked once and kept for all calls.
 
-use crate::error::{Fault, Result, Thrown, invalid};
+use crate::error::{Fault, Result, Thrown, invalid, refusal};
 use crate::options::{CallOptions, Options, REQUEST_TIMEOUT, Reading, is_callable, set_text};
 use crate::protocol::control::Clouds;
 use crate::protocol::failure::Class;
@@ -184,7 +184,7 @@ impl Client {
                 }
             }
             let relay = Relay::new(url, &fetch, &reading.get(options, "apiHeaders"))
-                .map_err(|_| invalid(&["relay must be a URL; a path does in pages alone."]));
+                .map_err(|_| refusal("relay must be a URL; a path does in pages alone."));
             let relay = reading.keep(relay)?;
             fetch = relay.fetch();
             Some(relay)
@@ -287,7 +287,7 @@ impl Client {
     /// Refuses what needs a sandbox's own address when only another control plane's is known.
     pub fn require_sandbox_address(&self) -> Result<()> {
         if self.sandbox_url.is_none() && self.domain.is_empty() && self.relay.is_none() {
-            return Err(invalid(&["With this apiUrl, sandboxUrl (or domain) must say where the platform's sandboxes are."]));
+            return Err(refusal("With this apiUrl, sandboxUrl (or domain) must say where the platform's sandboxes are."));
         }
         Ok(())
     }
@@ -488,7 +488,7 @@ fn checked_domain(domain: String) -> Result<String> {
     if domain.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b':')) {
         return Ok(domain);
     }
-    Err(invalid(&["domain must be a host name, such as example.com."]))
+    Err(refusal("domain must be a host name, such as example.com."))
 }
 
 /// # Errors
@@ -497,7 +497,7 @@ fn checked_proxy(url: String) -> Result<String> {
     if url.starts_with("http://") || url.starts_with("https://") {
         return Ok(url);
     }
-    Err(invalid(&["proxy must begin with http:// or https://."]))
+    Err(refusal("proxy must begin with http:// or https://."))
 }
 
 /// Whether a header can carry this.

@@ -1,6 +1,6 @@
 //! Code cells: a stateful interpreter on a port of the sandbox, where its template has one.
 
-use crate::error::{Fault, Gateway, Result, Thrown, invalid};
+use crate::error::{Fault, Gateway, Result, Thrown, refusal};
 use crate::files::entry_info;
 use crate::handle::KEPT;
 use crate::making::making;
@@ -259,11 +259,11 @@ impl Interpreter {
     async fn check_cwd(&self, cwd: &str, limits: &Limits) -> Result<()> {
         let entry = match cwd.starts_with('/') {
             true => stat(&self.target, cwd, None, limits).await,
-            false => return Err(invalid(&["cwd must be an absolute path."])),
+            false => return Err(refusal("cwd must be an absolute path.")),
         };
         match entry {
             Ok(entry) if get(&entry_info(&entry), "type").as_string().as_deref() != Some("directory") => {
-                Err(invalid(&["cwd must be a directory."]))
+                Err(refusal("cwd must be a directory."))
             }
             Err(fault) if fault.code() == Some(Connect::NotFound) => Err(fault),
             // Who may not look may still be let in.
@@ -312,7 +312,7 @@ impl Interpreter {
 /// The id of a context, or the id itself.
 fn context_id(context: &JsValue) -> Result<String> {
     let id = argument("context", &if context.is_object() { get(context, "id") } else { context.clone() })?;
-    if is_segment(&id) { Ok(id) } else { Err(invalid(&["context must be one that code.createContext or code.listContexts gave."])) }
+    if is_segment(&id) { Ok(id) } else { Err(refusal("context must be one that code.createContext or code.listContexts gave.")) }
 }
 
 /// Interpreters write a cell's variables into its code as they are: what could end the string there is refused, and what could be code.
@@ -321,7 +321,7 @@ fn check_envs(envs: &[(String, String)]) -> Result<()> {
         no_nul("envs", value)?;
         let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         if name.is_empty() || name.as_bytes()[0].is_ascii_digit() || !name.bytes().all(is_name) {
-            return Err(invalid(&["envs has a name that is not made of letters, digits and _."]));
+            return Err(refusal("envs has a name that is not made of letters, digits and _."));
         }
         if value.bytes().any(|byte| matches!(byte, b'"' | b'\'' | b'\\' | b'\n' | b'\r')) {
             let message =

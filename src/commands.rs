@@ -1,6 +1,6 @@
 //! Running commands.
 
-use crate::error::{Result, Thrown, invalid};
+use crate::error::{Result, Thrown, refusal};
 use crate::handle::{Flavour, ProcessHandle, Started, collect, piece_value, result_value};
 use crate::input::Into;
 use crate::members::{Answer, Args, at_once};
@@ -59,7 +59,7 @@ impl Input {
             return Ok(Some(Self::Bytes(crate::options::bytes("input", &input)?)));
         }
         if option(&input, "locked")?.is_truthy() {
-            return Err(invalid(&["input is a stream that somebody else reads."]));
+            return Err(refusal("input is a stream that somebody else reads."));
         }
         Ok(Some(Self::Stream(input.unchecked_into())))
     }
@@ -79,29 +79,26 @@ struct Command {
 
 impl Command {
     fn read(target: &Target, command: &JsValue, options: &Options) -> Result<Self> {
-        let (cmd, args) = match command.as_string() {
-            Some(_) => {
-                let text = argument("command", command)?;
-                ("/bin/bash".to_owned(), vec!["-l".to_owned(), "-c".to_owned(), text])
-            }
+        let program = match command.as_string() {
+            Some(_) => Start::bash(&["-l", "-c", &argument("command", command)?]),
             None => {
                 let words = items(command)?;
                 let words =
-                    words.ok_or_else(|| invalid(&["command must be a string, or an array of a program and its arguments."]))?;
+                    words.ok_or_else(|| refusal("command must be a string, or an array of a program and its arguments."))?;
                 let cmd = argument("command[0]", &words.get(0))?;
                 let mut args = Vec::new();
                 for (at, word) in words.iter().enumerate().skip(1) {
                     let name = ["command[", &decimal(at as u64), "]"].concat();
                     args.push(text(&name, &word)?);
                 }
-                (cmd, args)
+                Start { cmd, args, ..Start::default() }
             }
         };
         let input = Input::read(options)?;
         let stdin = options.boolean("stdin")?.unwrap_or(false) || input.is_some();
         let output = output_of(options)?;
         Ok(Self {
-            request: Start { cmd, args, envs: envs(options)?, cwd: options.text("cwd")?, size: None, stdin: Some(stdin) },
+            request: Start { envs: envs(options)?, cwd: options.text("cwd")?, stdin: Some(stdin), ..program },
             user: options.text("user")?,
             timeout: Some(options.millis("timeoutMs")?.unwrap_or(COMMAND_TIMEOUT)).filter(|ms| *ms > 0.0),
             input,
@@ -198,7 +195,7 @@ pub fn envs(options: &Options) -> Result<Vec<(String, String)>> {
         no_nul("envs", name)?;
         no_nul("envs", value)?;
         if name.is_empty() || name.bytes().any(|byte| byte == b'=') {
-            return Err(invalid(&["envs has a name that is empty or holds an equals sign."]));
+            return Err(refusal("envs has a name that is empty or holds an equals sign."));
         }
     }
     Ok(envs)
@@ -303,7 +300,7 @@ fn output_of(options: &Options) -> Result<Output> {
     match options.string("output")?.as_deref() {
         None | Some("text") => Ok(Output::Text),
         Some("bytes") => Ok(Output::Bytes),
-        Some(_) => Err(invalid(&["output must be \"text\" or \"bytes\"."])),
+        Some(_) => Err(refusal("output must be \"text\" or \"bytes\".")),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::client::Client;
 use crate::control::{fill, sandbox_info};
-use crate::error::{Answer, Fault, Result, Thrown, invalid};
+use crate::error::{Answer, Fault, Result, Thrown, refusal};
 use crate::making::making;
 use crate::options::{CallOptions, LIFECYCLE_TIMEOUT, Options, REQUEST_TIMEOUT, lifetime, no_nul, object, set};
 use crate::protocol::control::{CREATION, Clouds};
@@ -37,7 +37,7 @@ pub async fn create(template: Option<String>, options: &Options) -> Result<JsVal
     let client = Rc::new(Client::new(options)?);
     client.require_sandbox_address()?;
     let template = match (template, options.text("template")?) {
-        (Some(_), Some(_)) => return Err(invalid(&["template is given twice: as the argument and as an option."])),
+        (Some(_), Some(_)) => return Err(refusal("template is given twice: as the argument and as an option.")),
         (template, option) => template.or(option).unwrap_or_else(|| "base".to_owned()),
     };
     no_nul("template", &template)?;

@@ -209,6 +209,11 @@ impl<'a> From<Thrown<'a>> for Fault {
 }
 
 /// E0001 with this message.
+pub fn refusal(message: &str) -> Fault {
+    Thrown::new(Class::InvalidArgument, message).into()
+}
+
+/// E0001 with a message of these parts.
 pub fn invalid(parts: &[&str]) -> Fault {
-    Thrown::new(Class::InvalidArgument, &parts.concat()).into()
+    refusal(&parts.concat())
 }

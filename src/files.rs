@@ -1,6 +1,6 @@
 //! The file system of a sandbox.
 
-use crate::error::{Fault, Result, Thrown, invalid};
+use crate::error::{Fault, Result, Thrown, invalid, refusal};
 use crate::members::{Answer, Args, at_once};
 use crate::network::{file_query, file_url};
 use crate::options::{LARGEST, Options, argument, object, set};
@@ -122,13 +122,13 @@ async fn read(target: &Rc<Target>, path: &JsValue, options: &Options, format: Op
         "text" | "bytes" => Want::Bytes,
         "blob" => Want::Blob,
         "stream" => Want::Open,
-        _ => return Err(invalid(&["format must be \"text\", \"bytes\", \"blob\" or \"stream\"."])),
+        _ => return Err(refusal("format must be \"text\", \"bytes\", \"blob\" or \"stream\".")),
     };
     let start = options.integer("start", 0.0, LARGEST)?;
     let end = options.integer("end", 0.0, LARGEST)?;
     let from = start.unwrap_or_default();
     if end.is_some_and(|end| end < from) {
-        return Err(invalid(&["end must not be smaller than start."]));
+        return Err(refusal("end must not be smaller than start."));
     }
     let in_part = start.is_some() || end.is_some();
     let call = target.call(options)?;

@@ -1,6 +1,6 @@
 //! Hosts and URLs of a sandbox's ports.
 
-use crate::error::{Result, Thrown, invalid};
+use crate::error::{Result, Thrown, refusal};
 use crate::members::{Answer, at_once};
 use crate::options::{Options, port, set_text};
 use crate::protocol::failure::Class;
@@ -64,7 +64,7 @@ pub fn file_url(target: &Target, operation: Operation, path: Option<&str>, optio
     let user = options.text("user")?;
     let expires = options.millis("expiresInMs")?.map(|ms| ((Date::now() + ms) / 1000.0).ceil() as u64);
     if expires.is_some() && (target.envd_token.is_none() || !target.client.signed_urls) {
-        return Err(invalid(&["expiresInMs needs a signed URL, which this sandbox or provider has not."]));
+        return Err(refusal("expiresInMs needs a signed URL, which this sandbox or provider has not."));
     }
     Ok([target.envd_url(), "/files", &file_query(target, operation, path, user.as_deref(), expires)].concat())
 }

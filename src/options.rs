@@ -1,6 +1,6 @@
 //! Reading what JavaScript hands in. Every option is checked before anything is sent; errors name the option.
 
-use crate::error::{Fault, Result, invalid};
+use crate::error::{Fault, Result, invalid, refusal};
 use crate::protocol::routing::{decimal, split_at};
 use js_sys::{Array, Function, Object, Uint8Array};
 use std::cell::OnceCell;
@@ -167,7 +167,7 @@ impl Reading {
 
     /// Takes note of an E0001 with this message.
     pub fn refuse(&self, message: &str) {
-        self.note(invalid(&[message]));
+        self.note(refusal(message));
     }
 
     /// What came of a step, if nothing is wrong with it.
@@ -253,7 +253,7 @@ pub fn sandbox_id(value: &JsValue) -> Result<String> {
     if id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')) {
         return Ok(id);
     }
-    Err(invalid(&["sandboxId must hold letters, digits, - and _ only."]))
+    Err(refusal("sandboxId must hold letters, digits, - and _ only."))
 }
 
 /// A snapshot's id or name.
@@ -263,7 +263,7 @@ pub fn snapshot_id(value: &JsValue) -> Result<String> {
     if id.bytes().all(is_plain) && !matches!(&*id, "." | "..") {
         return Ok(id);
     }
-    Err(invalid(&["snapshotId must be one that createSnapshot or listSnapshots gave."]))
+    Err(refusal("snapshotId must be one that createSnapshot or listSnapshots gave."))
 }
 
 /// A string like [`whole`] without NUL.
@@ -306,7 +306,7 @@ pub fn integer(name: &str, value: &JsValue, from: f64, to: f64) -> Result<f64> {
 pub fn lifetime(value: Option<f64>) -> Result<f64> {
     match value.unwrap_or(300_000.0) {
         ms if ms > 0.0 && ms <= 86_400_000.0 => Ok((ms / 1000.0).ceil()),
-        _ => Err(invalid(&["timeoutMs must be above 0 and at most 86400000 (24 hours)."])),
+        _ => Err(refusal("timeoutMs must be above 0 and at most 86400000 (24 hours).")),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::code::Code;
 use crate::commands::Commands;
 use crate::control::{Subject, make, sandbox_info};
 use crate::create::create;
-use crate::error::{Fault, Result, Thrown, invalid};
+use crate::error::{Fault, Result, Thrown, refusal};
 use crate::files::Files;
 use crate::members::{Answer, Args, at_once};
 use crate::network::Network;
@@ -168,7 +168,7 @@ async fn create_from(template: JsValue, options: JsValue) -> Result<JsValue> {
         Some(_) => (Some(argument("template", &template)?), Options::new(options)?),
         None if absent(&template) => (None, Options::new(options)?),
         None if absent(&options) => (None, Options::new(template)?),
-        None => return Err(invalid(&["template must be a string, where options follow it."])),
+        None => return Err(refusal("template must be a string, where options follow it.")),
     };
     create(template, &options).await
 }
@@ -289,7 +289,7 @@ pub fn states(options: &Options) -> Result<Option<Vec<String>>> {
         None if value.is_undefined() => return Ok(None),
         None => {
             let words = items(&value)?.and_then(|words| words.iter().map(|one| one.as_string()).collect::<Option<Vec<_>>>());
-            words.ok_or_else(|| invalid(&["status must be a state, or an array of states."]))?
+            words.ok_or_else(|| refusal("status must be a state, or an array of states."))?
         }
     };
     Ok(Some(values))

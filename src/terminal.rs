@@ -1,6 +1,6 @@
 //! A shell in a terminal: ordered input, joined resizes, output that slows the shell down when it is not read, and one end.
 
-use crate::error::{Fault, Result, Thrown, invalid};
+use crate::error::{Fault, Result, Thrown, refusal};
 use crate::input::{Into, push};
 use crate::members::{Answer, Args};
 use crate::options::{CallOptions, Options, bytes, integer, object, pid, set};
@@ -281,7 +281,7 @@ impl Session {
             let timeout = match timeout.as_f64() {
                 Some(ms) if ms >= 0.0 => Some(ms),
                 None if timeout.is_undefined() => None,
-                _ => return Err(invalid(&["timeoutMs must be a duration in ms, 0 or more."])),
+                _ => return Err(refusal("timeoutMs must be a duration in ms, 0 or more.")),
             };
             let stop = Held::after(timeout);
             Ok(session.receive(&stop).await)

@@ -21,6 +21,13 @@ pub struct Start {
 }
 
 impl Start {
+    /// A shell with these arguments.
+    pub fn bash(args: &[&str]) -> Self {
+        Self { cmd: "/bin/bash".to_owned(), args: args.iter().map(|arg| (*arg).to_owned()).collect(), ..Self::default() }
+    }
+}
+
+impl Start {
     /// A `StartRequest`.
     pub fn encode(&self) -> Vec<u8> {
         let mut process = Vec::new();

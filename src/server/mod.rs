@@ -22,7 +22,7 @@ mod socket;
 mod typing;
 
 use crate::client::Client;
-use crate::error::{Fault, Result, invalid};
+use crate::error::{Fault, Result, invalid, refusal};
 use crate::members::{Answer, Args, at_once};
 use crate::options::{Options, argument, object, set, set_text};
 use crate::protocol::server::endpoints::{Endpoint, endpoint, is_segment};
@@ -74,7 +74,7 @@ impl Server {
         let token = options.text("token")?.map(checked_token).transpose()?;
         let headers: Headers = options.record("headers")?.unwrap_or_default().into_iter().collect();
         if token.is_some() && headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization")) {
-            return Err(invalid(&["token and headers both name an authorization: give one of them."]));
+            return Err(refusal("token and headers both name an authorization: give one of them."));
         }
         let timeout = Some(options.millis("timeoutMs")?.unwrap_or(TIMEOUT)).filter(|ms| *ms > 0.0);
         let pty = pty.map(|url| (url, pty_query));
@@ -134,7 +134,7 @@ impl ServerCore {
             _ => promise(async move {
                 let session = argument("sessionId", &first)?;
                 if !is_segment(&session) {
-                    return Err(invalid(&["sessionId must be one that pty.create or pty.list gave."]));
+                    return Err(refusal("sessionId must be one that pty.create or pty.list gave."));
                 }
                 pty::attach(server, session, &Options::new(second)?).await
             })
@@ -154,5 +154,5 @@ type Headers = Vec<(String, String)>;
 /// # Errors
 /// E0001 for a token that no header can carry. It does not repeat the token.
 fn checked_token(token: String) -> Result<String> {
-    if token.bytes().all(|byte| byte.is_ascii_graphic()) { Ok(token) } else { Err(invalid(&["token must be printable ASCII."])) }
+    if token.bytes().all(|byte| byte.is_ascii_graphic()) { Ok(token) } else { Err(refusal("token must be printable ASCII.")) }
 }

@@ -2,7 +2,7 @@
 
 use super::pty::Connection;
 use super::typing::type_text;
-use crate::error::{Result, Thrown, invalid};
+use crate::error::{Result, Thrown, invalid, refusal};
 use crate::members::{Answer, Args};
 use crate::options::{argument, bytes, integer, object};
 use crate::protocol::failure::Class;
@@ -66,7 +66,7 @@ impl PtyConnection {
             2 => return Ok((!of.ended()).into()),
             3 => of.closed.promise(),
             4 => {
-                let text = first.as_string().ok_or_else(|| invalid(&["data must be a string; sendBytes takes bytes."]));
+                let text = first.as_string().ok_or_else(|| refusal("data must be a string; sendBytes takes bytes."));
                 self.type_in(text, second)
             }
             5 => self.type_in(bytes("data", &first).and_then(|given| of.typing.text(given)), second),
@@ -122,7 +122,7 @@ fn duration(value: &JsValue) -> Result<Option<f64>> {
     match value.as_f64() {
         Some(ms) if ms >= 0.0 => Ok(Some(ms)),
         None if value.is_undefined() => Ok(None),
-        _ => Err(invalid(&["timeoutMs must be a duration in ms, 0 or more."])),
+        _ => Err(refusal("timeoutMs must be a duration in ms, 0 or more.")),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Server, ServerCore, Urls};
 use crate::commands::{envs, open_process};
-use crate::error::{Fault, Result, Thrown, invalid};
+use crate::error::{Fault, Result, Thrown, invalid, refusal};
 use crate::handle::collect;
 use crate::options::{CallOptions, LARGEST, Options, port};
 use crate::process::{Output, Piece, Process, kill_later};
@@ -195,7 +195,7 @@ fn command(options: &Options) -> Result<Start> {
     }
     if preset.is_none() && !policy.is_undefined() {
         if !policy.is_object() {
-            return Err(invalid(&["policy must be a preset's name or a policy document."]));
+            return Err(refusal("policy must be a preset's name or a policy document."));
         }
         envs.push(("ABX_SERVER_POLICY".to_owned(), JSON::stringify(&policy)?.into()));
     }
@@ -211,14 +211,12 @@ fn command(options: &Options) -> Result<Start> {
             line
         }
     };
-    let args = ["-l", "-c", &line].map(str::to_owned).into();
-    Ok(Start { cmd: "/bin/bash".to_owned(), args, envs, cwd: None, size: None, stdin: None })
+    Ok(Start { envs, ..Start::bash(&["-l", "-c", &line]) })
 }
 
 /// Whether it is what was started that listens on the port: another start at the same time may have been faster, with another policy.
 async fn holds_port(target: &Rc<Target>, mark: (String, String), port: u16, call: &CallOptions) -> Result<bool> {
-    let args = ["-c", OWNER, "", &decimal(port.into())].map(str::to_owned).into();
-    let look = Start { cmd: "/bin/bash".to_owned(), args, envs: vec![mark], cwd: None, size: None, stdin: None };
+    let look = Start { envs: vec![mark], ..Start::bash(&["-c", OWNER, "", &decimal(port.into())]) };
     let process = open_process(target, Opening::Start(look), None, Some(START_TIMEOUT), Output::Text, call).await?;
     collect(&process, (None, None), false).await?;
     Ok(process.exit().is_none_or(|exit| exit.code != 1))

@@ -23,12 +23,13 @@ beforeAll(async () => {
   ran = await runInOneProcess(run, inject("platform"));
 }, FIRST_USE_MS);
 
-test("there are examples of both kinds", () => {
+test("there are examples of every kind", () => {
   expect(run.length).toBeGreaterThan(20);
   expect(all.length).toBeGreaterThan(run.length);
+  expect(new Set(all.map(({ language }) => language))).toEqual(new Set(["ts", "tsx", "html"]));
 });
 
-test("every TypeScript example compiles under strict", () => {
+test("every example compiles, TypeScript under strict", () => {
   expect(compile(all)).toEqual([]);
 });
 

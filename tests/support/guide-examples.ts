@@ -1,7 +1,8 @@
 /**
- * The TypeScript examples of the guides. A block that begins with ```ts is a module: it is compiled, and run in Node on a local platform,
- * with the names of tests/docs/guide-globals.d.ts at hand. After ```ts no-run it is only compiled, since it needs a page, another runtime or
- * a cloud. `// → text` at the end of a line tells what is printed; a block that tells any of its lines tells all.
+ * The examples of the guides. A block that begins with ```ts is a module: it is compiled, and run in Node on a local platform, with the names
+ * of tests/docs/guide-globals.d.ts at hand. After ```ts no-run it is only compiled, since it needs a page, another runtime or a cloud; and so
+ * is ```tsx. Of ```html the module scripts are checked as the JavaScript that they are. `// → text` at the end of a line tells what is
+ * printed; a block that tells any of its lines tells all.
  */
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -20,7 +21,9 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 export interface Example {
   /** Its file and the line it begins in. */
   readonly place: string;
+  readonly language: "ts" | "tsx" | "html";
   readonly attributes: readonly string[];
+  /** A module. */
   readonly code: string;
 }
 
@@ -32,19 +35,28 @@ export interface Ran {
   readonly error?: string;
 }
 
-/** The TypeScript blocks of a file of the repository. */
+/** The blocks of a file of the repository that hold a module. */
 export function examples(file: string): Example[] {
   const text = readFileSync(join(ROOT, file), "utf8");
-  return [...text.matchAll(/^```ts\b(.*)\n([\s\S]*?)^```$/gm)].map(({ 1: attributes = "", 2: code = "", index }) => ({
-    place: `${file}:${text.slice(0, index).split("\n").length}`,
-    attributes: attributes.split(" ").filter((word) => word !== ""),
-    code,
-  }));
+  return [...text.matchAll(/^```(tsx?|html)\b(.*)\n([\s\S]*?)^```$/gm)].flatMap((match): Example[] => {
+    const [, language = "", attributes = "", code = ""] = match;
+    const place = `${file}:${text.slice(0, match.index).split("\n").length}`;
+    if (language === "html") return moduleScripts(code).map((script) => ({ place, language, attributes: [], code: script }));
+    const words = attributes.split(" ").filter((word) => word !== "");
+    return [{ place, language: language === "tsx" ? language : "ts", attributes: words, code }];
+  });
+}
+
+/** What a page's module scripts hold, each behind as many lines as stand in front of it. */
+function moduleScripts(page: string): string[] {
+  return [...page.matchAll(/<script type="module">([\s\S]*?)<\/script>/g)].map(
+    ({ 1: script = "", index }) => page.slice(0, index).replaceAll(/[^\n]/g, "") + script,
+  );
 }
 
 /** Whether a block is run. */
-export function isRun({ attributes }: Example): boolean {
-  return !attributes.includes("no-run");
+export function isRun({ language, attributes }: Example): boolean {
+  return language === "ts" && !attributes.includes("no-run");
 }
 
 /** What a block says that it prints. */
@@ -52,22 +64,38 @@ export function promisedOutput(code: string): string[] {
   return [...code.matchAll(/\/\/ → (.*)$/gm)].map((match) => match[1] ?? "");
 }
 
+const BASE: ts.CompilerOptions = {
+  target: ts.ScriptTarget.ES2022,
+  module: ts.ModuleKind.ESNext,
+  moduleResolution: ts.ModuleResolutionKind.Bundler,
+  moduleDetection: ts.ModuleDetectionKind.Force,
+  lib: ["lib.es2022.d.ts", "lib.esnext.disposable.d.ts", "lib.dom.d.ts", "lib.dom.iterable.d.ts", "lib.dom.asynciterable.d.ts"],
+  types: ["node"],
+  noEmit: true,
+  skipLibCheck: true,
+};
+
+/** As strict as a reader's project may be set. */
+const STRICT: ts.CompilerOptions = {
+  ...BASE,
+  jsx: ts.JsxEmit.ReactJSX,
+  strict: true,
+  noUncheckedIndexedAccess: true,
+  exactOptionalPropertyTypes: true,
+};
+
+/** What a script of a page says of itself: nothing but names and how they are called. */
+const PLAIN: ts.CompilerOptions = { ...BASE, allowJs: true, checkJs: true, strict: false };
+
 /** What the compiler has against the blocks, each with its place in the guide. */
 export function compile(blocks: readonly Example[]): string[] {
-  const sources = new Map(blocks.map((block, index) => [join(ROOT, `tests/docs/block-${index}.ts`), block]));
-  const options: ts.CompilerOptions = {
-    target: ts.ScriptTarget.ES2022,
-    module: ts.ModuleKind.ESNext,
-    moduleResolution: ts.ModuleResolutionKind.Bundler,
-    moduleDetection: ts.ModuleDetectionKind.Force,
-    lib: ["lib.es2022.d.ts", "lib.esnext.disposable.d.ts", "lib.dom.d.ts", "lib.dom.iterable.d.ts", "lib.dom.asynciterable.d.ts"],
-    types: ["node"],
-    strict: true,
-    noUncheckedIndexedAccess: true,
-    exactOptionalPropertyTypes: true,
-    noEmit: true,
-    skipLibCheck: true,
-  };
+  const scripts = blocks.filter(({ language }) => language === "html");
+  const modules = blocks.filter(({ language }) => language !== "html");
+  return [...compileAs(STRICT, modules, ({ language }) => language), ...compileAs(PLAIN, scripts, () => "js")];
+}
+
+function compileAs(options: ts.CompilerOptions, blocks: readonly Example[], ending: (block: Example) => string): string[] {
+  const sources = new Map(blocks.map((block, index) => [join(ROOT, `tests/docs/block-${index}.${ending(block)}`), block]));
   const host = ts.createCompilerHost(options);
   const { getSourceFile, fileExists, readFile } = host;
   const code = (name: string) => sources.get(name)?.code;

@@ -79,6 +79,14 @@ pub fn packages(project: &Project, needs: Needs) -> Result<()> {
     })
 }
 
+/// The environment of code cells, which the platform makes: before any test uses it, and beside what compiles meanwhile.
+pub fn runtime(project: &Project) -> Result<()> {
+    step("set-up of code cells", || {
+        let mut prepare = project.command(&project.unoptimized_platform_binary().to_string_lossy());
+        run_quietly(prepare.args(["prepare", "--runtime-dir"]).arg(project.runtime()))
+    })
+}
+
 fn check_node(project: &Project) -> Result<()> {
     let wanted = format!("install Node {MINIMUM_NODE} or later with npm, then run this again");
     let version = output(project.command("node").arg("--version")).with_context(|| wanted.clone())?;

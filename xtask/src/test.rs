@@ -26,44 +26,45 @@ struct Check {
     name: &'static str,
     /// Whether it goes on beside the set-up of packages: it compiles alone, and measures no time.
     is_early: bool,
+    /// Set-up that can begin when it has passed, and goes on beside the next ones too.
+    leads_to: Option<fn(&Project) -> Result<()>>,
     run: fn(&Project, &Args) -> Result<()>,
 }
 
+impl Check {
+    const fn early(name: &'static str, run: fn(&Project, &Args) -> Result<()>) -> Self {
+        Self { name, is_early: true, leads_to: None, run }
+    }
+
+    const fn late(name: &'static str, run: fn(&Project, &Args) -> Result<()>) -> Self {
+        Self { name, is_early: false, leads_to: None, run }
+    }
+}
+
 const CHECKS: &[Check] = &[
-    Check { name: "fmt", is_early: true, run: |project, _| run_command(project.cargo().args(["fmt", "--all", "--check"])) },
+    Check::early("fmt", |project, _| run_command(project.cargo().args(["fmt", "--all", "--check"]))),
+    // In front of the linter, which takes less time: the platform makes the environment of code cells, which takes minutes of waiting.
     Check {
-        name: "clippy",
-        is_early: true,
-        run: |project, _| {
-            run_silent(project.cargo().args(["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
-        },
+        leads_to: Some(setup::runtime),
+        ..Check::early("compile", |project, _| run_silent(project.cargo().args(["test", "--quiet", "--workspace", "--no-run"])))
     },
-    Check {
-        name: "clippy-wasm",
-        is_early: true,
-        run: |project, _| {
-            let client = ["--package", "agent-sandbox-web", "--target", "wasm32-unknown-unknown"];
-            run_silent(project.cargo().args(["clippy", "--quiet"]).args(client).args(["--", "-D", "warnings"]))
-        },
-    },
-    Check { name: "rust", is_early: false, run: |project, _| run_silent(project.cargo().args(["test", "--quiet", "--workspace"])) },
-    Check { name: "build", is_early: false, run: |project, _| build::for_tests(project) },
-    Check { name: "types", is_early: false, run: types },
-    Check {
-        name: "biome",
-        is_early: false,
-        run: |project, _| run_command(project.npm_tool("biome").args(["ci", "--error-on-warnings"])),
-    },
-    Check {
-        name: "vitest",
-        is_early: false,
-        run: |project, args| {
-            let mut vitest = project.npm_tool("vitest");
-            vitest.args(["run", "--config", "tests/vitest.config.ts"]).args(&args.vitest);
-            vitest.env("AGENT_SANDBOX_LOCAL", project.unoptimized_platform_binary());
-            run_command(vitest.env("PEER_ENVIRONMENTS", project.peers()))
-        },
-    },
+    Check::early("clippy", |project, _| {
+        run_silent(project.cargo().args(["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+    }),
+    Check::early("clippy-wasm", |project, _| {
+        let client = ["--package", "agent-sandbox-web", "--target", "wasm32-unknown-unknown"];
+        run_silent(project.cargo().args(["clippy", "--quiet"]).args(client).args(["--", "-D", "warnings"]))
+    }),
+    Check::late("rust", |project, _| run_silent(project.cargo().args(["test", "--quiet", "--workspace"]))),
+    Check::late("build", |project, _| build::for_tests(project)),
+    Check::late("types", types),
+    Check::late("biome", |project, _| run_command(project.npm_tool("biome").args(["ci", "--error-on-warnings"]))),
+    Check::late("vitest", |project, args| {
+        let mut vitest = project.npm_tool("vitest");
+        vitest.args(["run", "--config", "tests/vitest.config.ts"]).args(&args.vitest);
+        vitest.env("AGENT_SANDBOX_LOCAL", project.unoptimized_platform_binary());
+        run_command(vitest.env("PEER_ENVIRONMENTS", project.peers()))
+    }),
 ];
 
 /// Type-checks every npm workspace that has a tsconfig.json.
@@ -94,11 +95,13 @@ pub fn run(project: &Project, args: &Args) -> Result<()> {
     let started = Instant::now();
     setup::machine(project, Needs::Tests)?;
     let outcomes = std::thread::scope(|scope| -> Result<Vec<Outcome>> {
-        let mut packages = Some(scope.spawn(|| setup::packages(project, Needs::Tests)));
+        let mut beside = vec![scope.spawn(|| setup::packages(project, Needs::Tests))];
         let mut outcomes = Vec::new();
         for check in checks {
-            if let Some(packages) = packages.take_if(|_| !check.is_early) {
-                packages.join().map_err(|_| anyhow!("the set-up of packages panicked"))??;
+            if !check.is_early {
+                for set_up in beside.drain(..) {
+                    set_up.join().map_err(|_| anyhow!("the set-up of packages panicked"))??;
+                }
             }
             let begun = Instant::now();
             let error = step(check.name, || (check.run)(project, args)).err();
@@ -106,6 +109,9 @@ pub fn run(project: &Project, args: &Args) -> Result<()> {
             outcomes.push(Outcome { name: check.name, error, took: begun.elapsed() });
             if failed && !args.keep_going {
                 break;
+            }
+            if let Some(set_up) = check.leads_to.filter(|_| !failed) {
+                beside.push(scope.spawn(move || set_up(project)));
             }
         }
         Ok(outcomes)

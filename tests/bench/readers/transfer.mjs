@@ -41,19 +41,23 @@ export async function transfer(how, settings, path, bytes) {
   return seconds(ways[how]);
 }
 
-/** Milliseconds of each of so many small calls. */
-export async function calls(how, settings, times) {
+/** Milliseconds of each of so many small calls by the client and by a plain fetch, which take turns: what else the machine does meets both. */
+export async function calls(settings, times) {
   const sandbox = await attach(settings);
   const { sandboxId, sandboxUrl, envdAccessToken } = settings;
   const base = sandboxUrl.replace("{sandboxId}", sandboxId).replace("{port}", "49983");
   const headers = { "content-type": "application/json", "x-access-token": envdAccessToken };
-  const plain = async () => {
-    const init = { method: "POST", headers, body: '{"path":"/home"}' };
-    await (await fetch(`${base}/filesystem.Filesystem/Stat`, init)).json();
+  const ways = {
+    plain: async () => {
+      const init = { method: "POST", headers, body: '{"path":"/home"}' };
+      await (await fetch(`${base}/filesystem.Filesystem/Stat`, init)).json();
+    },
+    client: () => sandbox.files.exists("/home"),
   };
-  const call = how === "plain" ? plain : () => sandbox.files.exists("/home");
-  const took = [];
-  for (let i = 0; i < times; i++) took.push((await seconds(call)) * 1000);
+  const took = { plain: [], client: [] };
+  for (let i = 0; i < times; i++) {
+    for (const way of ["plain", "client"]) took[way].push((await seconds(ways[way])) * 1000);
+  }
   return took;
 }
 

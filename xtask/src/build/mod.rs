@@ -57,11 +57,13 @@ pub fn all(project: &Project) -> Result<()> {
     parts(project, &[Part::Wasm, Part::Package, Part::Console, Part::Platform])
 }
 
-/// Builds what the tests drive: everything as it is shipped, but the platform unoptimized. The Rust tests have compiled that one already,
-/// and an optimized build of it takes longer than its tests.
+/// Builds what the tests drive: everything as it is shipped, but the platform unoptimized. An optimized build of it takes longer than its
+/// tests; and the Rust tests have compiled that one already, if it is asked for as theirs: by itself it has other features of its
+/// dependencies, and all of them would be compiled again.
 pub fn for_tests(project: &Project) -> Result<()> {
     parts(project, &[Part::Wasm, Part::Package, Part::Console])?;
-    step("build the platform (unoptimized)", || compile(project.cargo().args(["build", "--package", "agent-sandbox-local"])))
+    let of_tests = ["test", "--workspace", "--no-run", "--test", "envd"];
+    step("build the platform (unoptimized)", || compile(project.cargo().args(of_tests)))
 }
 
 impl Part {

@@ -7,7 +7,7 @@ use crate::options::{
     LIFECYCLE_TIMEOUT, Options, REQUEST_TIMEOUT, integer, lifetime, object, sandbox_id, set, snapshot_id, time_of,
 };
 use crate::protocol::control::{Answer, Argument, Call, Clouds, Field, Kind, call};
-use crate::protocol::routing::{decimal, encode, query};
+use crate::protocol::routing::{decimal, encode, join, query};
 use crate::sandbox::{described, found, is_running};
 use crate::target::{Target, control, promise, refused};
 use crate::transport::json::get;
@@ -170,7 +170,7 @@ pub fn fill(client: &Client, fields: &[Field], given: &Options, body: &Object) -
             Kind::Mounts => mounts(&given.get(name)?)?,
             Kind::Word(words) => match given.text(name)? {
                 Some(word) if words.contains(&&*word) => JsValue::from_str(&word),
-                _ => return Err(invalid(&[name, " must be one of ", &words.join(", "), "."])),
+                _ => return Err(invalid(&[name, " must be one of ", &join(words, ", "), "."])),
             },
             Kind::Seconds | Kind::Millis => match Some(time_of(&given.get(name)?)).filter(|ms| *ms >= 0.0) {
                 Some(ms) if *kind == Kind::Seconds => (ms / 1000.0).floor().into(),

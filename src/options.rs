@@ -15,9 +15,9 @@ extern "C" {
     /// Sets what is set in an object, if it is one, in a plain object too.
     #[wasm_bindgen(js_name = layOver, catch)]
     fn lay_over(of: &JsValue, under: &Object) -> core::result::Result<(), JsValue>;
-    /// Names and values.
+    /// Names and values, one after the other, of an object that must hold texts.
     #[wasm_bindgen(catch)]
-    fn entries(of: &Object) -> core::result::Result<Array, JsValue>;
+    fn texts(of: &Object, name: &str) -> core::result::Result<Array, JsValue>;
     /// Whether it is an object and no array.
     #[wasm_bindgen(js_name = isRecord)]
     pub fn is_record(value: &JsValue) -> bool;
@@ -127,16 +127,9 @@ impl Options {
     /// A map of strings.
     pub fn record(&self, name: &str) -> Result<Option<Vec<(String, String)>>> {
         let Some(object) = self.object(name)? else { return Ok(None) };
-        let mut record = Vec::new();
-        for pair in entries(&object)?.iter() {
-            let pair: Array = pair.unchecked_into();
-            let (Some(key), Some(value)) = (pair.get(0).as_string(), pair.get(1).as_string()) else {
-                let key = pair.get(0).as_string().unwrap_or_default();
-                return Err(invalid(&[name, ".", &key, " must be a string, not ", &kind(&pair.get(1)), "."]));
-            };
-            record.push((key, value));
-        }
-        Ok(Some(record))
+        let texts = texts(&object, name)?;
+        let text = |at| texts.get(at).as_string().unwrap_or_default();
+        Ok(Some((0..texts.length() / 2).map(|at| (text(2 * at), text(2 * at + 1))).collect()))
     }
 
     /// A plain object of what is set here over what `under` holds.

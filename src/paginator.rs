@@ -6,7 +6,7 @@ use crate::members::Answer;
 use crate::options::{CallOptions, Options};
 use crate::protocol::control::Clouds;
 use crate::protocol::failure::Doing;
-use crate::protocol::routing::{decimal, encode, query};
+use crate::protocol::routing::{decimal, encode, join, query};
 use crate::sandbox::states;
 use crate::target::{control, promise};
 use crate::transport::json::get;
@@ -143,7 +143,7 @@ impl Pages {
         if self.client.cloud == Clouds::ALIBABA {
             return self.by_offset(&limit, states.as_deref(), offset, &limits).await;
         }
-        let states = states.as_ref().map(|states| states.join(","));
+        let states = states.as_ref().map(|states| join(states, ","));
         let query = query(&[
             ("metadata", metadata.as_deref()),
             ("state", Some(states.as_deref().unwrap_or("running,paused"))),

@@ -45,8 +45,8 @@ pub struct Sandbox {
 
 impl Sandbox {
     pub fn build(target: Rc<Target>, info: JsValue, owned: bool) -> JsValue {
-        let names = [get(&info, "template"), get(&info, "alias")].map(|name| name.as_string().unwrap_or_default());
-        let has_code = names.iter().any(|name| name.starts_with("code-interpreter"));
+        let runs_code = |name| get(&info, name).as_string().is_some_and(|name| name.starts_with("code-interpreter"));
+        let has_code = runs_code("template") || runs_code("alias");
         let capabilities = Set::new(&JsValue::UNDEFINED);
         for ability in ["shell", "files", "terminal", "ports"].into_iter().chain(has_code.then_some("code")) {
             capabilities.add(&JsValue::from_str(ability));

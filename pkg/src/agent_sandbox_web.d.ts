@@ -51,4 +51,4 @@ export function bindTerminals(session: unknown, connection: unknown): void;
 /** Says how to make a `fetch` that goes through a proxy. */
 export function setProxyFetch(make: (proxy: string) => (url: string, init: object) => Promise<Response>): void;
 
-export default function instantiate(options: { module_or_path: unknown }): Promise<unknown>;
+export default function instantiate(source: unknown): Promise<void>;

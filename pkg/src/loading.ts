@@ -35,7 +35,7 @@ async function load(source: Source | undefined): Promise<void> {
     );
   }
   try {
-    await instantiate({ module_or_path: source ?? (await defaultSource?.()) });
+    await instantiate(source ?? (await defaultSource?.()));
   } catch (cause) {
     throw makeError(
       "NetworkError",

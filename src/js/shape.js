@@ -17,9 +17,14 @@ export function option(of, name) {
   return readable(name, () => (of !== null && typeof of === "object" ? of[name] : undefined)) ?? undefined;
 }
 
-/** Names and values of an object. */
-export function entries(of) {
-  return readable("An object that was given", () => Object.entries(of));
+/** Names and values, one after the other, of an object that must hold texts. */
+export function texts(of, name) {
+  const pairs = readable("An object that was given", () => Object.entries(of));
+  for (const [key, value] of pairs) {
+    if (typeof value === "string") continue;
+    throw makeError("InvalidArgumentError", `${name}.${key} must be a string, not ${kind(value)}.`, "", {});
+  }
+  return pairs.flat();
 }
 
 /** What a value is, for people. */

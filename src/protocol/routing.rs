@@ -99,6 +99,15 @@ fn has_placeholder(text: &str) -> bool {
     split_at(text, "{port}").is_some() || split_at(text, "{sandboxId}").is_some()
 }
 
+/// Parts with something between them. The standard library's own is a kilobyte, for many lengths of what is between.
+pub fn join(parts: &[impl AsRef<str>], between: &str) -> String {
+    let mut text = String::new();
+    for (at, part) in parts.iter().enumerate() {
+        text.extend([if at == 0 { "" } else { between }, part.as_ref()]);
+    }
+    text
+}
+
 /// What stands before and behind the first `part`. The standard library's search is made for long texts, and costs a page 3 KB.
 pub fn split_at<'a>(text: &'a str, part: &str) -> Option<(&'a str, &'a str)> {
     let at = text.as_bytes().windows(part.len()).position(|window| window == part.as_bytes())?;

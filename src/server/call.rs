@@ -33,7 +33,7 @@ pub fn patience(server: &Server, endpoint: &Endpoint, args: &Options) -> Result<
 }
 
 /// Sends a call's request.
-pub async fn request(server: &Server, endpoint: &'static Endpoint, filled: &Filled, want: Want, limits: &Limits) -> Result<Reply> {
+pub async fn request(server: &Server, endpoint: &Endpoint, filled: &Filled, want: Want, limits: &Limits) -> Result<Reply> {
     let headers = server.headers(false);
     if !filled.body.is_undefined() {
         set_text(&headers, "content-type", "application/json");
@@ -56,7 +56,7 @@ pub async fn request(server: &Server, endpoint: &'static Endpoint, filled: &Fill
 }
 
 /// Calls an endpoint and gives its answer's object.
-pub async fn call(server: &Server, endpoint: &'static Endpoint, args: &Options) -> Result<JsValue> {
+pub async fn call(server: &Server, endpoint: &Endpoint, args: &Options) -> Result<JsValue> {
     let filled = fill(endpoint, args)?;
     let limits = Limits::start(&args.call(patience(server, endpoint, args)?)?)?;
     let reply = match request(server, endpoint, &filled, Want::Text, &limits).await {

@@ -28,7 +28,7 @@ extern "C" {
 /// A stream of events.
 struct Events {
     server: Rc<Server>,
-    endpoint: &'static Endpoint,
+    endpoint: Endpoint,
     filled: Filled,
     opening: CallOptions,
     whole: CallOptions,
@@ -49,11 +49,11 @@ struct UnderWay {
 }
 
 /// A stream that opens with its first step.
-pub fn open(server: &Rc<Server>, endpoint: &'static Endpoint, args: &Options) -> Result<JsValue> {
+pub fn open(server: &Rc<Server>, endpoint: Endpoint, args: &Options) -> Result<JsValue> {
     let opening = opening(server, args)?;
     Ok(chunk_stream(Rc::new(Events {
-        filled: fill(endpoint, args)?,
-        whole: CallOptions { signal: opening.signal.clone(), timeout: patience(server, endpoint, args)? },
+        filled: fill(&endpoint, args)?,
+        whole: CallOptions { signal: opening.signal.clone(), timeout: patience(server, &endpoint, args)? },
         server: server.clone(),
         endpoint,
         opening,
@@ -75,7 +75,7 @@ impl Events {
         for one in [&limits, &headers] {
             one.guard.follow_guard(&self.stop);
         }
-        let reply = request(&self.server, self.endpoint, &self.filled, Want::Open, &headers).await?;
+        let reply = request(&self.server, &self.endpoint, &self.filled, Want::Open, &headers).await?;
         let kind = reply.exchange.header("content-type").unwrap_or_default();
         let chunks = reply.exchange.chunks(&limits.guard).filter(|_| kind.starts_with("text/event-stream"));
         let chunks = chunks.ok_or_else(|| protocol_error(self.endpoint.id, "The server's answer is no stream of events."))?;

@@ -4,7 +4,7 @@ use crate::error::{Result, Thrown, invalid};
 use crate::options::{LARGEST, Options, bytes, is_record, items, no_nul, set, set_text};
 use crate::protocol::base64;
 use crate::protocol::failure::Class;
-use crate::protocol::routing::{decimal, encode, split_at};
+use crate::protocol::routing::{decimal, encode, join, split_at};
 use crate::protocol::server::endpoints::{Endpoint, Field, Kind, is_segment};
 use js_sys::{JSON, Object};
 use wasm_bindgen::JsCast;
@@ -31,28 +31,32 @@ pub struct Filled {
 
 /// Fills an endpoint's path, query and body.
 pub fn fill(endpoint: &Endpoint, args: &Options) -> Result<Filled> {
-    check_options(args.value(), &endpoint.fields.iter().map(|field| field.name).collect::<Vec<_>>().join(" "))?;
+    let mut names = String::new();
+    for field in endpoint.fields() {
+        names.extend([field.name, " "]);
+    }
+    check_options(args.value(), &names)?;
     let (mut path, mut query) = (endpoint.path.to_owned(), String::new());
     let mut body = Object::new();
     let has_body = endpoint.method == "POST";
-    for field in endpoint.fields {
+    for field in endpoint.fields() {
         if args.get(field.name)?.is_undefined() {
             if field.required {
                 return Err(invalid(&[field.name, " is missing."]));
             }
             continue;
         }
-        let value = sent(field, args)?;
+        let value = sent(&field, args)?;
         let placeholder = ["{", field.wire, "}"].concat();
         if let Some((before, behind)) = split_at(&path, &placeholder) {
-            path = [before, &encode(&text_of(field, &value)?), behind].concat();
+            path = [before, &encode(&text_of(&field, &value)?), behind].concat();
         } else if field.kind == Kind::Body {
             body = value.unchecked_into();
         } else if !has_body {
             if !query.is_empty() {
                 query.push('&');
             }
-            query.extend([field.wire, "=", &encode(&text_of(field, &value)?)]);
+            query.extend([field.wire, "=", &encode(&text_of(&field, &value)?)]);
         } else if field.kind == Kind::Data && !value.is_string() {
             let encoded = base64::encode(&bytes(field.name, &value)?, true);
             set_text(&body, "data_base64", &encoded);
@@ -106,7 +110,7 @@ fn sent(field: &Field, args: &Options) -> Result<JsValue> {
         Kind::Names => {
             let names = items(&value)?.map(|names| names.iter().map(|one| one.as_string()).collect::<Option<Vec<_>>>());
             match names {
-                Some(Some(names)) if !names.is_empty() => JsValue::from_str(&names.join(",")),
+                Some(Some(names)) if !names.is_empty() => JsValue::from_str(&join(&names, ",")),
                 _ => return Err(wrong("an array of names that is not empty")),
             }
         }

@@ -93,9 +93,9 @@ struct Urls {
 impl Urls {
     /// The first four arguments.
     fn read(args: &Array) -> Self {
-        let [base, query, pty, pty_query] = [0, 1, 2, 3].map(|at| args.get(at).as_string());
-        let [base, query, pty_query] = [base, query, pty_query].map(Option::unwrap_or_default);
-        Self { base, query, pty, pty_query }
+        let text = |at| args.get(at).as_string();
+        let known = |at| text(at).unwrap_or_default();
+        Self { base: known(0), query: known(1), pty: text(2), pty_query: known(3) }
     }
 }
 
@@ -127,7 +127,7 @@ impl ServerCore {
         let [first, second] = Args(args).pair();
         Ok(match member {
             // Calls an endpoint. The second argument holds its fields and the call's options together.
-            0 => promise(async move { call::call(&server, known(&first)?, &Options::new(second)?).await }).into(),
+            0 => promise(async move { call::call(&server, &known(&first)?, &Options::new(second)?).await }).into(),
             // A stream of an endpoint's events. It opens with the first step.
             1 => return at_once(known(&first).and_then(|endpoint| events::open(&server, endpoint, &Options::new(second)?))),
             // Attaches to a terminal.
@@ -143,7 +143,7 @@ impl ServerCore {
     }
 }
 
-fn known(id: &JsValue) -> Result<&'static Endpoint> {
+fn known(id: &JsValue) -> Result<Endpoint> {
     let id = &*id.as_string().unwrap_or_default();
     endpoint(id).ok_or_else(|| invalid(&["There is no endpoint ", id, "."]))
 }

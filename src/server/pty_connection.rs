@@ -6,7 +6,7 @@ use crate::error::{Result, Thrown, invalid};
 use crate::members::{Answer, Args};
 use crate::options::{argument, bytes, integer, object};
 use crate::protocol::failure::Class;
-use crate::protocol::routing::{decimal, split_at};
+use crate::protocol::routing::{decimal, join, split_at};
 use crate::stream::{Pull, chunk_stream};
 use crate::target::promise;
 use crate::transport::guard::{Guard, Held};
@@ -95,7 +95,7 @@ fn signal(name: &JsValue) -> Result<Object> {
     let name = if name.is_undefined() { Some(SIGNALS[0].to_owned()) } else { name.as_string() };
     match name.filter(|name| SIGNALS.contains(&name.as_str())) {
         Some(name) => Ok(object(&[("type", JsValue::from_str("signal")), ("signal", JsValue::from_str(&name))])),
-        None => Err(invalid(&["the signal must be one of ", &SIGNALS.join(", "), "."])),
+        None => Err(invalid(&["the signal must be one of ", &join(&SIGNALS, ", "), "."])),
     }
 }
 

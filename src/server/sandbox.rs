@@ -9,7 +9,7 @@ use crate::process::{Output, Piece, Process, kill_later};
 use crate::protocol::events::Channel;
 use crate::protocol::failure::{Class, short_message};
 use crate::protocol::requests::Start;
-use crate::protocol::routing::{decimal, replace};
+use crate::protocol::routing::{decimal, join, replace};
 use crate::sandbox::Sandbox;
 use crate::target::{Target, promise};
 use crate::transport::connect::Opening;
@@ -87,7 +87,7 @@ impl ServerOrigin {
 pub fn client(target: &Rc<Target>, options: JsValue) -> Result<JsValue> {
     let read = Options::new(options.clone())?;
     let (number, pty_number) = ports(&read)?;
-    let [http, pty] = [number, pty_number].map(|number| target.port_url(number));
+    let (http, pty) = (target.port_url(number), target.port_url(pty_number));
     let origin = ServerOrigin { target: target.clone(), port: number, pty_port: pty_number };
     Ok(server_of(origin, &http, &pty, &options))
 }
@@ -191,7 +191,7 @@ fn command(options: &Options) -> Result<Start> {
     let policy = options.get("policy")?;
     let preset = policy.as_string();
     if preset.as_deref().is_some_and(|preset| !PRESETS.contains(&preset)) {
-        return Err(invalid(&["policy names no preset: there are ", &PRESETS.join(", "), "."]));
+        return Err(invalid(&["policy names no preset: there are ", &join(&PRESETS, ", "), "."]));
     }
     if preset.is_none() && !policy.is_undefined() {
         if !policy.is_object() {

@@ -31,16 +31,16 @@ describe("a notebook whose sandbox is paused", { timeout: 240_000 }, () => {
     await notebook.outputHas(1, "before the pause");
     await page.click("console-sandbox-bar >>> button", "Pause");
     await page.find(`${cell(1)} >>> .state`, "cut off by the pause");
-    await page.find("sandbox-notebook >>> .unable", "This sandbox is paused");
+    await page.find("sandbox-notebook >>> .state", "Paused");
     expect(await page.count("sandbox-cell >>> sandbox-error")).toBe(0);
     expect(await notebook.lines(1)).toContain("before the pause");
     await screenshot(page.page, "console-notebook-paused");
     await notebook.start(2, "made_before");
     await page.answer("Cancel");
-    await page.find("sandbox-notebook >>> .unable", "This sandbox is paused");
+    await page.find("sandbox-notebook >>> .state", "Paused");
     await notebook.start(2, "made_before");
     await page.answer("Resume and run");
-    await page.gone("sandbox-notebook >>> .unable");
+    await page.gone("sandbox-notebook >>> .state", "Paused");
     // The cell from before may have gone on, and the next one waits for it then.
     const outside = await Sandbox.connect(await page.text("console-sandbox-bar >>> h2"), { apiUrl, sandboxUrl, apiKey });
     await outside.files.write("/tmp/go", "");

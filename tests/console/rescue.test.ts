@@ -18,11 +18,54 @@ afterAll(() => rmSync(mine, { recursive: true, force: true }));
 
 const HINT = "sandbox-editor >>> .outside";
 
+describe("a command that a pause cuts off", { timeout: 120_000 }, () => {
+  test("goes on to be read after it, or makes way for another that asks for the sandbox to go on; a paused sandbox is asked nothing", async () => {
+    const { page, connection } = used;
+    await page.run("mkdir -p unread/deeper; echo text > note.txt; echo two > two.txt; mkfifo go");
+    await page.find("sandbox-tree >>> .row", "two.txt");
+    await page.start("echo before; read -r line < go; echo after $line; read -r line < go");
+    await page.outputHas("before");
+    const asked: string[] = [];
+    await page.click("console-sandbox-bar >>> button", "Pause");
+    await page.find("sandbox-command >>> .badge", "cut off by the pause");
+    await page.find(".paused");
+    page.page.on("request", (request) => asked.push(request.url()));
+    await page.click("sandbox-tree >>> .row", "unread");
+    await page.find("sandbox-tree >>> .note", "This sandbox is paused");
+    await page.click("sandbox-tree >>> .row", "two.txt");
+    await page.find("sandbox-editor >>> sandbox-error >>> .title", "This sandbox is paused");
+    await page.click('button[aria-label="New terminal"]');
+    await page.find("sandbox-terminal >>> .starting", "once the sandbox is resumed");
+    await screenshot(page.page, "console-paused-everywhere");
+    await page.click("[role=tab]", "Command");
+    await page.fill("sandbox-command >>> textarea", "echo another");
+    await page.page.keyboard.press("Enter");
+    await page.answer("Cancel");
+    expect(asked.filter((url) => new URL(url).host.includes(id))).toEqual([]);
+    await Promise.all([
+      page.page.waitForResponse((response) => response.url().endsWith("/process.Process/Connect"), { timeout: 45_000 }),
+      page.click(".paused >>> button", "Resume"),
+    ]);
+    await page.find("sandbox-command >>> .end", "running");
+    await page.find("sandbox-tree >>> .row", "deeper");
+    await page.editorHas("two\n");
+    const outside = await Sandbox.connect(id, { ...connection, timeoutMs: 1000 });
+    await outside.commands.run("echo waited > go");
+    await page.outputHas("after waited");
+    await outside.close();
+    await page.click("console-sandbox-bar >>> button", "Pause");
+    await page.find(".paused");
+    await page.fill("sandbox-command >>> textarea", "echo another");
+    await page.page.keyboard.press("Enter");
+    await page.answer("Resume and run");
+    await page.outputHas("another");
+    expect(await page.commandEnd()).toBe("exit 0");
+  });
+});
+
 describe("a text that is not saved", { timeout: 120_000 }, () => {
   test("waits while the sandbox is paused, and is saved as soon as that goes on", async () => {
     const { page, connection } = used;
-    await page.run("mkdir -p unread/deeper; echo text > note.txt; echo two > two.txt");
-    await page.openFile("two.txt");
     await page.openFile("note.txt");
     await page.page.keyboard.type("my ");
     await page.find("sandbox-editor >>> .tab .dirty");
@@ -76,7 +119,7 @@ describe("a text that is not saved", { timeout: 120_000 }, () => {
 
   test("of a sandbox that is gone the tree stays, and offers neither trying again nor what needs the sandbox", async () => {
     const { page } = used;
-    await page.click("sandbox-tree >>> .row", "unread");
+    await page.click("sandbox-tree >>> .row", "deeper");
     await page.find("sandbox-tree >>> .note", "This sandbox is gone");
     await page.find("sandbox-tree >>> .row", "note.txt");
     expect(await page.count("sandbox-files >>> button", "Try again")).toBe(0);

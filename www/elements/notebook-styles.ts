@@ -96,5 +96,8 @@ export const notebookStyles = css`
       flex: 1 0 100%;
       min-height: 1.45em;
     }
+    .toolbar .state:empty {
+      position: absolute;
+    }
   }
 `;

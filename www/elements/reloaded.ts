@@ -1,2 +1,9 @@
 /** What a terminal or a command shows where it goes on after a reload of its page. */
-export const RELOADED = "\x1b[7m[The page was loaded anew: output may be missing]\x1b[0m";
+export const RELOADED = gap("The page was loaded anew");
+
+/** What a command shows where it goes on after a pause of its sandbox. */
+export const RESUMED = gap("The sandbox was paused");
+
+function gap(why: string): string {
+  return `\x1b[33m[${why}: output may be missing]\x1b[0m`;
+}

@@ -1,14 +1,16 @@
 import type { CommandHandle, Sandbox } from "agent-sandbox-web";
-import { css, html, LitElement, nothing } from "lit";
+import { html, LitElement, nothing } from "lit";
 import { customElement, property, query, state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
 import { OutputLines } from "./ansi.js";
 import { keepRuns, restoreRuns } from "./command/keep.js";
-import { codeOf } from "./describe-error.js";
+import { commandStyles } from "./command-styles.js";
+import { codeOf, isPaused } from "./describe-error.js";
 import { duration } from "./format.js";
 import { icon } from "./icons.js";
 import { DrawPacer } from "./next-frame.js";
-import { RELOADED } from "./reloaded.js";
+import { RELOADED, RESUMED } from "./reloaded.js";
+import { CUT_OFF, mayResume } from "./resuming.js";
 import type { SandboxOutput } from "./sandbox-output.js";
 import { base, emptyState } from "./styles.js";
 import "./sandbox-error.js";
@@ -34,120 +36,26 @@ interface Run {
   error?: unknown;
   stopping?: boolean;
   handle?: CommandHandle;
-  /** Its process, when an earlier page has started it. */
+  /** Its process, when it is to be followed from here on: an earlier page has started it, or a pause has cut it off. */
   pid?: number;
 }
 
 /**
  * A box to run commands in, with their output as it comes.
  *
- * @fires command-end - a command has ended, or could not be started
+ * @fires command-end - a command has ended
+ * @fires need-resume - the sandbox is paused, and the person wants it to go on
  */
 @customElement("sandbox-command")
 export class SandboxCommand extends LitElement {
-  static override styles = [
-    base,
-    emptyState,
-    css`
-      :host {
-        display: flex;
-        flex-direction: column;
-        min-height: 0;
-        background: var(--sb-surface);
-      }
-      .runs {
-        flex: 1;
-        min-height: 0;
-        overflow: auto;
-        overflow-anchor: none;
-      }
-      .run {
-        padding: 8px 12px 10px;
-        border-bottom: 1px solid var(--sb-border);
-      }
-      .head {
-        display: flex;
-        align-items: flex-start;
-        gap: 8px;
-      }
-      .prompt {
-        color: var(--sb-accent);
-        user-select: none;
-      }
-      .text {
-        flex: 1;
-        min-width: 0;
-        margin: 0;
-        font: 600 12px / 1.5 var(--sb-mono);
-        white-space: pre-wrap;
-        overflow-wrap: anywhere;
-      }
-      .end {
-        display: inline-flex;
-        align-items: center;
-        gap: 6px;
-        flex: none;
-        min-height: 18px;
-        color: var(--sb-muted);
-        font-size: 12px;
-        font-variant-numeric: tabular-nums;
-      }
-      .badge {
-        padding: 0 6px;
-        border: 1px solid color-mix(in srgb, currentcolor 45%, transparent);
-        border-radius: 9px;
-        font-weight: 500;
-      }
-      .badge.ok {
-        color: var(--sb-ok);
-      }
-      .badge.failed {
-        color: var(--sb-danger);
-      }
-      sandbox-output {
-        margin-top: 4px;
-      }
-      sandbox-error {
-        margin-top: 8px;
-      }
-      form {
-        display: flex;
-        align-items: flex-end;
-        gap: 8px;
-        padding: 8px 12px;
-        border-top: 1px solid var(--sb-border);
-        background: var(--sb-bg);
-      }
-      textarea {
-        flex: 1;
-        min-width: 0;
-        max-height: 30vh;
-        resize: none;
-        field-sizing: content;
-        font-family: var(--sb-mono);
-        font-size: 12px;
-        line-height: 20px;
-      }
-      form .button {
-        width: 84px;
-        min-height: 30px;
-      }
-      @media (pointer: coarse) {
-        /* A smaller field makes phones zoom in. */
-        textarea {
-          font-size: 16px;
-        }
-        form .button {
-          min-height: 38px;
-        }
-      }
-    `,
-  ];
+  static override styles = [base, emptyState, commandStyles];
 
   /** The sandbox to run in. */
   @property({ attribute: false }) sandbox: Sandbox | undefined;
   /** Whether the sandbox is gone: nothing can be run then. */
   @property({ type: Boolean }) ended = false;
+  /** Whether the sandbox is paused: what is to run waits for its resuming. */
+  @property({ type: Boolean }) paused = false;
   /** Keeps the commands in the tab's sessionStorage under this name and the sandbox's id; without it a reload begins anew. */
   @property({ attribute: "storage-key" }) storageKey = "";
   @state() private runs: readonly Run[] = [];
@@ -162,6 +70,8 @@ export class SandboxCommand extends LitElement {
   /** Whether the end of the output is kept in view. */
   private following = true;
   private scrolledTo = 0;
+  /** What the person wants to run once the sandbox goes on. */
+  private wanted: string | undefined;
   private readonly sizes = new ResizeObserver(() => this.followEnd());
 
   override connectedCallback() {
@@ -179,10 +89,10 @@ export class SandboxCommand extends LitElement {
   }
 
   override willUpdate(changed: Map<PropertyKey, unknown>) {
-    if (!changed.has("sandbox")) return;
-    void this.stop();
-    this.runs = [];
-    this.restore();
+    if (changed.has("sandbox")) this.begin();
+    if (!changed.has("paused") || this.ended) return;
+    if (this.paused) this.cutOff(this.running);
+    else if (changed.get("paused") === true) void this.goOn();
   }
 
   override firstUpdated() {
@@ -239,7 +149,7 @@ export class SandboxCommand extends LitElement {
           run.error === undefined
             ? nothing
             : html`<sandbox-error .error=${run.error}>
-          <button class="button" @click=${() => this.start(run.command)} ?disabled=${this.off || this.running !== undefined}>Run again</button>
+          <button class="button" @click=${() => this.want(run.command)} ?disabled=${this.off || this.running !== undefined}>Run again</button>
         </sandbox-error>`
         }
       </section>
@@ -291,7 +201,46 @@ export class SandboxCommand extends LitElement {
     this.field.value = "";
     if (this.history.at(-1) !== command) this.history.push(command);
     this.historyAt = this.history.length;
-    void this.start(command);
+    void this.want(command);
+  }
+
+  /** Runs a command, in a paused sandbox once it was resumed. */
+  private async want(command: string): Promise<void> {
+    if (this.paused) {
+      if (!(await mayResume("The command runs"))) {
+        this.field.value ||= command;
+        return;
+      }
+      this.wanted = command;
+      // Somebody may have resumed it meanwhile.
+      if (this.paused) this.dispatchEvent(new CustomEvent("need-resume", { composed: true }));
+      else await this.goOn();
+    } else await this.start(command);
+  }
+
+  /** The sandbox goes on: so does the command that its pause has cut off, or else the one that waits for it. */
+  private async goOn(): Promise<void> {
+    const { sandbox, wanted } = this;
+    this.wanted = undefined;
+    const cut = this.runs.at(-1);
+    if (wanted !== undefined) await this.start(wanted);
+    else if (sandbox && cut && isCutOff(cut)) {
+      const { id, command, startedAt, output, pid } = cut;
+      const run: Run = { id, command, startedAt, output, pid };
+      this.runs = [...this.runs.slice(0, -1), run];
+      output.write(`${RESUMED}\n`);
+      await this.follow(run, () => sandbox.commands.connect(pid));
+    }
+  }
+
+  /** Lets go of a command, since the sandbox is paused. Nothing is asked of that: it would wake, or not answer. */
+  private cutOff(run: Run | undefined): void {
+    if (!run || run.endedAt !== undefined) return;
+    const { handle } = run;
+    if (handle) run.pid = handle.pid;
+    run.note = CUT_OFF;
+    this.finish(run);
+    void handle?.disconnect().catch(() => {});
   }
 
   private async start(command: string): Promise<void> {
@@ -318,12 +267,19 @@ export class SandboxCommand extends LitElement {
       await this.read(run, handle);
     } catch (error) {
       if (run.endedAt !== undefined) return;
-      // A command that an earlier page has started may have ended meanwhile.
-      if (run.pid !== undefined && codeOf(error) === MISSING) run.note = "ended while the page was loaded";
+      // A command that an earlier page has started, or that a pause has cut off, may have ended meanwhile.
+      if (run.pid !== undefined && codeOf(error) === MISSING) run.note = "ended unseen";
+      else if (isPaused(error)) this.cutOff(run);
       else run.error = error;
     } finally {
       this.finish(run);
     }
+  }
+
+  private begin() {
+    void this.stop();
+    this.runs = [];
+    this.restore();
   }
 
   /** Shows what an earlier page has kept, and goes on with the command that ran. */
@@ -355,7 +311,10 @@ export class SandboxCommand extends LitElement {
     const { storage } = this;
     // A sandbox that is gone has nothing to go on with, and what was kept of it may be forgotten already.
     if (storage === undefined || this.ended) return;
-    const kept = this.runs.map(({ command, startedAt, endedAt, exitCode, note, error, handle, pid, output }) => ({
+    const runs = this.runs.map((run, at) =>
+      at === this.runs.length - 1 && isCutOff(run) ? { ...run, note: undefined, endedAt: undefined } : run,
+    );
+    const kept = runs.map(({ command, startedAt, endedAt, exitCode, note, error, handle, pid, output }) => ({
       command,
       began: Date.now() - (performance.now() - startedAt),
       ...(endedAt === undefined ? {} : { took: endedAt - startedAt }),
@@ -419,7 +378,7 @@ export class SandboxCommand extends LitElement {
     }
     this.draw(run);
     this.requestUpdate();
-    this.dispatchEvent(new CustomEvent("command-end"));
+    if (run.note !== CUT_OFF) this.dispatchEvent(new CustomEvent("command-end"));
   }
 
   private draw(run: Run): void {
@@ -438,6 +397,11 @@ export class SandboxCommand extends LitElement {
     else if (scrollTop < this.scrolledTo) this.following = false;
     this.scrolledTo = scrollTop;
   }
+}
+
+/** Whether a command may go on once the sandbox does. */
+function isCutOff(run: Run): run is Run & { readonly pid: number } {
+  return run.note === CUT_OFF && run.pid !== undefined;
 }
 
 declare global {

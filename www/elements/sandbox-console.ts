@@ -33,7 +33,7 @@ const STEP = 24;
  * room, one of them at a time.
  *
  * @fires need-template - see `<sandbox-notebook>`
- * @fires need-resume - see `<sandbox-notebook>` and `<sandbox-editor>`
+ * @fires need-resume - see `<sandbox-command>`, `<sandbox-notebook>` and `<sandbox-editor>`
  * @fires need-sandbox - see `<sandbox-editor>`
  * @fires ports-change - while it can be seen, other ports have opened or closed; `detail` is `{opened, closed}`, the numbers of each. Each
  *   port is told as opened once, and none that the kernel chose or that the sandbox itself uses
@@ -184,7 +184,8 @@ export class SandboxConsole extends LitElement {
           ${narrow ? nothing : this.renderWhole(whole)}
         </div>
         <div class="panel" role="tabpanel" aria-label=${typeof view === "number" ? `Terminal ${view}` : NAMES[view]} ?hidden=${view === "files"}>
-          <sandbox-command class="view" .sandbox=${sandbox} ?ended=${this.ended} storage-key=${this.storageKey} ?hidden=${view !== "command"} @command-end=${() => this.files.refresh()}></sandbox-command>
+          <sandbox-command class="view" .sandbox=${sandbox} ?ended=${this.ended} ?paused=${this.paused} storage-key=${this.storageKey}
+            ?hidden=${view !== "command"} @command-end=${() => this.files.refresh()}></sandbox-command>
           ${
             this.loaded.has("notebook")
               ? html`<sandbox-notebook class="view" .sandbox=${sandbox} ?ended=${this.ended} ?paused=${this.paused} ?hidden=${view !== "notebook"}

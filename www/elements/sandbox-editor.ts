@@ -6,7 +6,15 @@ import { Attention } from "./attention.js";
 import { isGone } from "./describe-error.js";
 import { type Draft, draftsOf } from "./editor/drafts.js";
 import type { EditorDocument, EditorEngine } from "./editor/editor-engine.js";
-import { isMissing, type OpenDocument, pausedWhileSaving, version, versionOf, withReason } from "./editor/open-document.js";
+import {
+  isMissing,
+  type OpenDocument,
+  pausedWhileReading,
+  pausedWhileSaving,
+  version,
+  versionOf,
+  withReason,
+} from "./editor/open-document.js";
 import { askToClose, askToOverwrite } from "./editor/questions.js";
 import {
   acting,
@@ -281,7 +289,8 @@ export class SandboxEditor extends LitElement {
     const { sandbox } = this;
     if (!sandbox) return;
     this.attention.begin();
-    this.change(document, { error: undefined, begun: true });
+    this.change(document, { error: this.paused ? pausedWhileReading() : undefined, begun: true });
+    if (this.paused) return;
     try {
       const gone = document.draft !== undefined && (await isMissing(sandbox.files, document));
       const [opened, engine] = await Promise.all([

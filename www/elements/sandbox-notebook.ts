@@ -10,6 +10,7 @@ import { Runner } from "./notebook/runner.js";
 import { readNotebook, saveNotebook } from "./notebook/sandbox-file.js";
 import { keep, type NotebookFile, restore } from "./notebook/store.js";
 import { notebookStyles } from "./notebook-styles.js";
+import { mayResume } from "./resuming.js";
 import type { NextCell, SandboxCell } from "./sandbox-cell.js";
 import { confirm } from "./sandbox-dialog.js";
 import { save } from "./save.js";
@@ -91,7 +92,7 @@ export class SandboxNotebook extends LitElement {
       <div class="cells" @cell-run=${this.runCell} @cell-stop=${this.stopCell} @cell-edit=${this.keepSoon} @cell-move=${this.moveCell}
         @cell-delete=${this.deleteCell} @cell-leave=${this.leaveCell}>
         <div class="column">
-          ${this.paused && !this.ended ? this.renderPaused() : this.unable ? this.renderUnable() : nothing}
+          ${this.unable ? this.renderUnable() : nothing}
           ${
             this.failure
               ? html`<sandbox-error dismissible .error=${this.failure.error} doing=${this.failure.doing}
@@ -129,14 +130,6 @@ export class SandboxNotebook extends LitElement {
     </div>`;
   }
 
-  private renderPaused() {
-    const cut = this.runner?.kernel.ids[this.language] !== undefined;
-    return html`<div class="unable" role="status">
-      <span><b>This sandbox is paused.</b> Its cells run once it is resumed.${cut ? " What ran may go on then, unseen; variables are kept where its memory is." : ""}</span>
-      <button class="button" @click=${this.resume}>Resume</button>
-    </div>`;
-  }
-
   private renderToolbar() {
     const busy = this.runner?.busy ?? false;
     const ended = this.ended || !this.sandbox;
@@ -152,12 +145,17 @@ export class SandboxNotebook extends LitElement {
           ([language, name]) => html`<option value=${language} ?selected=${language === this.language}>${name}</option>`,
         )}
       </select>
-      <span class="state" role="status">${this.restarting ? "Restarting" : this.news}</span>
+      <span class="state" role="status">${this.toldState}</span>
       ${this.file ? html`<span class="file" title=${plainName(this.file.path)}>${visibleName(baseName(this.file.path))}</span>` : nothing}
       <button class="icon-button" aria-label="Save in the sandbox" title="Save in the sandbox" ?disabled=${off} @click=${this.saveInside}>${icon("save")}</button>
       <button class="icon-button" aria-label="Open a notebook file" title="Open a .ipynb file of your machine" @click=${() => this.chooser.click()}>${icon("upload")}</button>
       <button class="icon-button" aria-label="Download as a notebook file" title="Download as a .ipynb file" @click=${this.export}>${icon("download")}</button>
     </div>`;
+  }
+
+  private get toldState(): string {
+    if (this.paused && !this.ended) return "Paused";
+    return this.restarting ? "Restarting" : this.news;
   }
 
   /** Takes up what an earlier page has kept, or begins with an empty cell. */
@@ -201,18 +199,14 @@ export class SandboxNotebook extends LitElement {
   };
 
   private run(cells: readonly Cell[]) {
+    this.news = "";
     if (this.paused && !this.ended) void this.runResumed(cells);
     else if (!this.ended) this.runner?.run(cells, this.language);
   }
 
   /** Runs cells after the sandbox was resumed, which costs something: so it is asked. */
   private async runResumed(cells: readonly Cell[]): Promise<void> {
-    const agreed = await confirm({
-      title: "Resume this sandbox?",
-      text: `It is paused. ${cells.length === 1 ? "The cell runs" : "The cells run"} as soon as it goes on.`,
-      action: "Resume and run",
-    });
-    if (!agreed) return;
+    if (!(await mayResume(cells.length === 1 ? "The cell runs" : "The cells run"))) return;
     this.wanted = cells;
     // Somebody may have resumed it meanwhile.
     if (this.paused) this.resume();

@@ -44,7 +44,7 @@ export class SandboxTerminal extends LitElement {
   @property({ type: Boolean }) ended = false;
   /** Whether the terminal is the one shown. A hidden one keeps its size and goes on reading. */
   @property({ type: Boolean }) active = false;
-  /** Whether the sandbox is paused. A shell that was interrupted by that is attached again afterwards. */
+  /** Whether the sandbox is paused: a shell that was interrupted by that is attached again afterwards, and a new one starts only then. */
   @property({ type: Boolean }) paused = false;
   /** What screen readers call it. */
   @property() label = "Terminal";
@@ -139,7 +139,7 @@ export class SandboxTerminal extends LitElement {
       <div class="screen" role="group" aria-label=${this.label}></div>
       ${
         this.current === "starting"
-          ? html`<div class="starting" role="status"><span class="spinner"></span>Starting a shell</div>`
+          ? html`<div class="starting" role="status">${this.paused ? "A shell starts once the sandbox is resumed" : html`<span class="spinner"></span>Starting a shell`}</div>`
           : nothing
       }
       ${this.current === "failed" ? this.renderFailure() : nothing} ${this.current === "ended" ? this.renderEnd() : nothing}
@@ -162,7 +162,7 @@ export class SandboxTerminal extends LitElement {
   }
 
   private renderFailure() {
-    const retry = this.gone ? "" : "Start a new one";
+    const retry = this.gone || this.paused ? "" : "Start a new one";
     return html`<sandbox-error .error=${this.error} ?calm=${this.ended} doing="Terminal" retry-label=${retry} @retry=${() => this.open()}>
       ${this.attachButton()}
     </sandbox-error>`;
@@ -172,7 +172,7 @@ export class SandboxTerminal extends LitElement {
     return html`<div class="ended" role="status">
       <span>${endInWords(this.end)}</span>
       ${this.attachButton()}
-      ${this.gone ? nothing : html`<button class="button" @click=${() => this.open()}>Start a new one</button>`}
+      ${this.gone || this.paused ? nothing : html`<button class="button" @click=${() => this.open()}>Start a new one</button>`}
     </div>`;
   }
 
@@ -183,7 +183,7 @@ export class SandboxTerminal extends LitElement {
   /** A shell that was only lost from sight may still run. */
   private attachButton() {
     const pid = this.session?.pid;
-    if (this.gone || pid === undefined || !ATTACHABLE.includes(this.end?.reason)) return nothing;
+    if (this.gone || this.paused || pid === undefined || !ATTACHABLE.includes(this.end?.reason)) return nothing;
     return html`<button class="button" @click=${() => this.open(pid)}>Attach again</button>`;
   }
 
@@ -193,7 +193,7 @@ export class SandboxTerminal extends LitElement {
       this.engine.shown = this.active;
     }
     if (changed.get("paused") === true && !this.paused && this.end?.reason === "paused") void this.open(this.session?.pid, false);
-    if (!this.sandbox || this.begun) return;
+    if (!this.sandbox || this.begun || this.paused) return;
     // A new shell is started when it is looked at; of one that runs nothing more may be missed.
     if (!this.kept && (!this.active || this.screen.clientWidth === 0)) return;
     this.begun = true;

@@ -100,8 +100,9 @@ export class SandboxTree extends LitElement {
     this.watch?.stop();
   }
 
-  /** Reads every open folder anew, and watches them again if that has ended. */
+  /** Reads every open folder anew, and watches them again if that has ended. A paused sandbox is not asked: it would wake, or not answer. */
   async refresh(): Promise<void> {
+    if (this.ended || this.paused) return;
     this.follow();
     await this.tree?.refresh();
   }
@@ -150,11 +151,13 @@ export class SandboxTree extends LitElement {
   }
 
   protected override willUpdate(changed: PropertyValues<this>) {
+    if (this.tree) this.tree.paused = this.paused;
     if (this.ended || this.paused) this.watch?.stop();
     else if (changed.get("paused") === true) void this.refresh();
     if (!changed.has("files") && !changed.has("root")) return;
     this.watch?.stop();
     this.tree = this.files && this.root ? new FileTree(this.files, this.root, () => this.requestUpdate()) : undefined;
+    if (this.tree) this.tree.paused = this.paused;
     void this.tree?.read(this.root);
     this.follow();
   }

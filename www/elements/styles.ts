@@ -214,7 +214,7 @@ export const emptyState = css`
     margin: 0;
     max-width: 42ch;
   }
-  .empty svg.icon {
+  .empty > svg.icon {
     width: 28px;
     height: 28px;
     stroke-width: 1.4;

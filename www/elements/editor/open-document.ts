@@ -77,7 +77,12 @@ export function withReason(error: unknown, path: string): unknown {
   return error instanceof FileNotFoundError && isDoubtful(path) ? unreachable(error) : error;
 }
 
-/** Why nothing is saved in a sandbox that is paused. It is not asked: a request might wake it. */
+/** Why nothing is read in a sandbox that is paused. It is not asked: a request might wake it. */
+export function pausedWhileReading(): ExplainedError {
+  return new ExplainedError("This sandbox is paused", "The file cannot be read while it stands still.", "Resume it.");
+}
+
+/** Why nothing is saved in a sandbox that is paused; see {@link pausedWhileReading}. */
 export function pausedWhileSaving(): ExplainedError {
   return new ExplainedError(
     "This sandbox is paused",

@@ -110,27 +110,35 @@ export function comparing(end: () => void): TemplateResult {
   </div>`;
 }
 
-/** The line below a text. `unkept`: a reload would lose what is not saved of it; `ended`: its sandbox is gone. */
+/** What stands of a text beside the editor. */
+interface Standing {
+  /** Whether a reload would lose what is not saved of it. */
+  readonly unkept: boolean;
+  /** Whether its sandbox is gone. */
+  readonly ended: boolean;
+}
+
+/** The line below a text. */
 export function status(
-  { path, saving, dirty, document }: OpenDocument,
+  document: OpenDocument,
   { line, column }: { line: number; column: number },
-  { unkept, ended }: { readonly unkept: boolean; readonly ended: boolean },
+  standing: Standing,
 ): TemplateResult {
-  const state = ended
-    ? "The sandbox is gone"
-    : saving
-      ? "Saving"
-      : !dirty
-        ? "Saved"
-        : unkept
-          ? "Not saved, and too long to be kept across a reload"
-          : "Not saved";
+  const { path } = document;
   return html`<div class="status">
     <span class="path">${visibleName(path)}</span>
-    <span role="status">${state}</span>
+    <span role="status">${stateOf(document, standing)}</span>
     <span class="detail">Line ${line}, column ${column}</span>
     <span class="detail">${languageOf(baseName(path))?.name ?? "Plain text"}</span>
-    <span class="detail">${document?.state.lineBreak === "\r\n" ? "CRLF" : "LF"}</span>
+    <span class="detail">${document.document?.state.lineBreak === "\r\n" ? "CRLF" : "LF"}</span>
     <span class="detail" title="The Tab key indents.">Esc, then Tab: leave the editor</span>
   </div>`;
+}
+
+/** Where a text is saved, in words. */
+function stateOf({ saving, dirty }: OpenDocument, { unkept, ended }: Standing): string {
+  if (ended) return "The sandbox is gone";
+  if (saving) return "Saving";
+  if (!dirty) return "Saved";
+  return unkept ? "Not saved, and too long to be kept across a reload" : "Not saved";
 }

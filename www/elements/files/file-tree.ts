@@ -1,5 +1,5 @@
 import type { EntryInfo, Files } from "agent-sandbox-web";
-import { codeOf } from "../describe-error.js";
+import { codeOf, ExplainedError } from "../describe-error.js";
 import { parentOf } from "../names.js";
 
 /** One row of the tree as it is drawn. */
@@ -29,6 +29,8 @@ const order = new Intl.Collator(undefined, { numeric: true });
 
 /** A tree of folders that are read when they are opened. */
 export class FileTree {
+  /** Whether the sandbox is paused: it is not asked then, since a request might wake it. */
+  paused = false;
   private readonly folders = new Map<string, Folder>();
   private readonly open = new Set<string>();
 
@@ -125,6 +127,10 @@ export class FileTree {
   }
 
   private async load(path: string, folder: Folder): Promise<void> {
+    if (this.paused) {
+      folder.error = new ExplainedError("This sandbox is paused", "The folder cannot be read while it stands still.", "Resume it.");
+      return;
+    }
     delete folder.outdated;
     try {
       const entries = await this.files.list(path);

@@ -1,13 +1,13 @@
 import type { Sandbox } from "agent-sandbox-web";
 import { isPaused } from "../describe-error.js";
 import { DrawPacer } from "../next-frame.js";
+import { CUT_OFF } from "../resuming.js";
 import type { Cell } from "./cell.js";
 import { Kernel } from "./kernel.js";
 import { bundleOf } from "./outputs.js";
 
 // The clouds' interpreters lose a cell that comes right after an interrupted one.
 const AFTER_STOP_MS = 500;
-const CUT_OFF = "cut off by the pause";
 const NOT_RUN = "not run because of the pause";
 
 /** What a runner tells. */

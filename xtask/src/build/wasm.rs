@@ -2,8 +2,8 @@
 //!
 //! Into `pkg/dist` go
 //! - `agent_sandbox_web_bg.wasm`, after `wasm-opt`;
-//! - `agent_sandbox_web.js`, the glue (target "web": nothing happens on import, `initSync` and the default export start it, and the module
-//!   must be handed to them: which way of getting at the .wasm fits a runtime is for the package's entries to know) and the crate's own
+//! - `agent_sandbox_web.js`, the glue (target "web": nothing happens on import, the default export starts it, and the module must be handed
+//!   to it: which way of getting at the .wasm fits a runtime is for the package's entries to know) and the crate's own
 //!   JavaScript, in one small module. What the entries need of the latter, `src/js/face.js` exports.
 
 use super::files::files_below;
@@ -32,9 +32,9 @@ pub fn build(project: &Project) -> Result<()> {
     let compiled = project.target().join(format!("wasm32-unknown-unknown/wasm/{NAME}.wasm"));
     let dist = project.path("pkg/dist");
     let products = ["_bg.wasm", ".js"].map(|ending| dist.join(format!("{NAME}{ending}")));
-    let bundler = project.path("xtask/js/bundle.mjs");
+    let [bundler, settle] = ["bundle", "settle"].map(|name| project.path(&format!("xtask/js/{name}.mjs")));
     // The program itself counts as a source: it holds the generator of the glue.
-    let mut sources = vec![compiled.clone(), bundler.clone(), std::env::current_exe()?];
+    let mut sources = vec![compiled.clone(), bundler.clone(), settle, std::env::current_exe()?];
     // Cargo knows of those files alone that the crate names, not of what they import.
     let scripts = files_below(&project.path("src"), &[])?.into_iter().map(|(path, _)| path);
     sources.extend(scripts.filter(|path| path.extension().is_some_and(|extension| extension == "js")));

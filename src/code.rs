@@ -296,7 +296,7 @@ impl Interpreter {
             Action::Create | Action::List => JsValue::UNDEFINED,
             // The answer to a restart is empty.
             Action::Restart => {
-                let all = Array::from(&self.ask("GET", "", None, &limits).await?);
+                let all = self.ask("GET", "", None, &limits).await?.dyn_into::<Array>().unwrap_or_default();
                 all.iter().find(|one| get(one, "id").as_string().as_deref() == Some(&id)).unwrap_or_default()
             }
         };

@@ -4,7 +4,7 @@ use crate::client::Client;
 use crate::create::{forks, snapshot};
 use crate::error::{Result, invalid};
 use crate::options::{
-    LIFECYCLE_TIMEOUT, Options, REQUEST_TIMEOUT, integer, lifetime, object, sandbox_id, set, snapshot_id, time_of,
+    LIFECYCLE_TIMEOUT, Options, REQUEST_TIMEOUT, integer, lifetime, object, sandbox_id, sendable, set, snapshot_id, time_of,
 };
 use crate::protocol::control::{Answer, Argument, Call, Clouds, Field, Kind, call};
 use crate::protocol::routing::{decimal, encode, join, query};
@@ -166,7 +166,8 @@ pub fn fill(client: &Client, fields: &[Field], given: &Options, body: &Object) -
                 given.record(name)?;
                 given.get(name)?
             }
-            Kind::Object => given.object(name)?.into(),
+            Kind::Object if wire.is_empty() => given.object(name)?.into(),
+            Kind::Object => sendable(name, &given.object(name)?.into())?,
             Kind::Mounts => mounts(&given.get(name)?)?,
             Kind::Word(words) => match given.text(name)? {
                 Some(word) if words.contains(&&*word) => JsValue::from_str(&word),

@@ -18,6 +18,9 @@ extern "C" {
     /// Names and values, one after the other, of an object that must hold texts.
     #[wasm_bindgen(catch)]
     fn texts(of: &Object, name: &str) -> core::result::Result<Array, JsValue>;
+    /// What JSON makes of it.
+    #[wasm_bindgen(catch)]
+    pub fn sendable(name: &str, value: &JsValue) -> core::result::Result<JsValue, JsValue>;
     /// Whether it is an object and no array.
     #[wasm_bindgen(js_name = isRecord)]
     pub fn is_record(value: &JsValue) -> bool;

@@ -1,7 +1,7 @@
 // Code cells: what the interpreter's events become.
 import { camel } from "../server/js/answers.js";
 import { makeError } from "./errors.js";
-import { date, present } from "./shape.js";
+import { date, plain, present } from "./shape.js";
 
 /** The forms of a result that have a name, in the order in which they are told. */
 const FORMATS = ["text", "html", "markdown", "svg", "png", "jpeg", "pdf", "latex", "json", "javascript", "data", "chart"];
@@ -76,8 +76,8 @@ export class Cell {
       case "error": {
         // Behind the code's own error the interpreter may tell of another: the first one counts.
         if (this.#error) return undefined;
-        const { name = "", value = "", traceback = "" } = event;
-        this.#error = { name, value, traceback: inLines(traceback) };
+        const { name, value, traceback } = event;
+        this.#error = { name: plain(name), value: plain(value), traceback: inLines(plain(traceback)) };
         return onError?.(this.#error);
       }
       case "number_of_executions":
@@ -88,7 +88,8 @@ export class Cell {
     }
   }
 
-  #output(name, callback, { text = "", timestamp }) {
+  #output(name, callback, { text: given, timestamp }) {
+    const text = plain(given);
     const room = this.#room[name];
     const kept = text.slice(0, room);
     if (kept) this.#logs[name].push(kept);
@@ -117,9 +118,7 @@ export class Cell {
 
 /** A traceback whose first parts, the rule and the head, stand in lines of their own: interpreters glue the parts of a Python one together. */
 function inLines(traceback) {
-  return String(traceback)
-    .replace(/^(-{20,})(?=[^\s-])/, "$1\n")
-    .replace(/(Traceback \(most recent call last\))(?=[^\s:])/, "$1\n");
+  return traceback.replace(/^(-{20,})(?=[^\s-])/, "$1\n").replace(/(Traceback \(most recent call last\))(?=[^\s:])/, "$1\n");
 }
 
 /** Parses JSON in which NaN stands as a string that nobody writes. */

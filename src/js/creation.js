@@ -1,6 +1,7 @@
 // Options with parts of their own, checked and under the names of the wire. Callbacks run here, before anything is sent.
 import { makeError } from "./errors.js";
 import { onlyNames } from "./options.js";
+import { madeAs, readable, sendable } from "./shape.js";
 
 const ALL_TRAFFIC = "0.0.0.0/0";
 
@@ -13,6 +14,16 @@ function isPlain(value) {
   if (typeof value !== "object" || value === null) return false;
   const prototype = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** A copy of an option with all that it holds, so that no getter or proxy in it can fail later; functions and instances stay as they are. */
+function held(name, option) {
+  const copy = (value) => {
+    if (Array.isArray(value)) return Array.from(value, copy);
+    if (madeAs(value) === "Map") return new Map(Array.from(value, copy));
+    return isPlain(value) ? Object.fromEntries(Object.entries(value).map(copy)) : value;
+  };
+  return readable(name, () => copy(option));
 }
 
 /** Checks that a value has one of these types, if there is one. */
@@ -30,7 +41,7 @@ function present(object) {
 
 /** Hosts and ranges, given as a list or by a function that gets `{allTraffic, rules}`. */
 function selected(name, value, rules) {
-  const list = typeof value === "function" ? value({ allTraffic: ALL_TRAFFIC, rules }) : (value ?? undefined);
+  const list = typeof value === "function" ? held(name, value({ allTraffic: ALL_TRAFFIC, rules })) : (value ?? undefined);
   if (list !== undefined && !(Array.isArray(list) && list.every((one) => typeof one === "string"))) {
     throw invalid(`${name} must be an array of strings, or a function that returns one at once.`);
   }
@@ -61,7 +72,7 @@ function isTokenName(name) {
 
 function ruleBody(host, rule, context) {
   const { transform } = isPlain(rule) ? rule : { transform: 0 };
-  const made = typeof transform === "function" ? transform(context) : (transform ?? undefined);
+  const made = typeof transform === "function" ? held("network", transform(context)) : (transform ?? undefined);
   if (made === undefined && transform === undefined) return {};
   // A promise that nobody waits for must not be reported as unhandled on top of this.
   if (typeof made?.then === "function") made.then(undefined, () => {});
@@ -70,7 +81,7 @@ function ruleBody(host, rule, context) {
       `Every rule of network.rules["${host}"] must be an object, and its transform an object or a function that returns one at once.`,
     );
   }
-  return { transform: made };
+  return { transform: sendable("network", made) };
 }
 
 /** The part of a network that can also be changed later. */
@@ -107,7 +118,8 @@ function egress(network, prefix, known, hasProxy) {
 const EGRESS = ["allowOut", "denyOut", "rules", "egressProxy"];
 
 /** The body of a change of what a sandbox may reach. Names of tokens cannot be checked: the sandbox has them. */
-export function networkUpdate(network, prefix, hasProxy) {
+export function networkUpdate(given, prefix, hasProxy) {
+  const network = held("network", given);
   const body = egress(network, prefix, undefined, hasProxy);
   onlyNames(network, [...EGRESS, "allowInternetAccess"], "network");
   const internet = typed(network.allowInternetAccess, "boolean", "network.allowInternetAccess");
@@ -122,10 +134,11 @@ function tokensBody(iam) {
   for (const [name, token] of Object.entries(iam.tokens ?? {})) {
     if (!isTokenName(name))
       throw invalid("A name in iam.tokens must not be empty, and must not hold braces or control characters.");
-    if (typeof token?.audience !== "string" || typeof token.tokenType !== "string") {
+    const { audience, tokenType } = readable("iam", () => ({ audience: token?.audience, tokenType: token?.tokenType }));
+    if (typeof audience !== "string" || typeof tokenType !== "string") {
       throw invalid(`iam.tokens["${name}"] must have the strings audience and tokenType.`);
     }
-    tokens[name] = { audience: token.audience, tokenType: token.tokenType };
+    tokens[name] = { audience, tokenType };
   }
   return Object.keys(tokens).length > 0 ? { tokens } : undefined;
 }
@@ -157,7 +170,7 @@ function lifecycleBody(lifecycle) {
 
 /** The parts of a creation's body that are made of other options. */
 export function creationBody(options, prefix, hasProxy) {
-  const { network, iam, lifecycle, secure } = options;
+  const [network, iam, lifecycle] = ["network", "iam", "lifecycle"].map((name) => held(name, options[name]));
   const body = lifecycle ? lifecycleBody(lifecycle) : {};
   const tokens = iam ? tokensBody(iam) : undefined;
   if (tokens) body.iam = tokens;
@@ -166,7 +179,7 @@ export function creationBody(options, prefix, hasProxy) {
     const base = egress(network, prefix, known, hasProxy);
     onlyNames(network, [...EGRESS, "allowPublicTraffic", "maskRequestHost"], "network");
     const allowPublicTraffic = typed(network.allowPublicTraffic, "boolean", "network.allowPublicTraffic");
-    if (allowPublicTraffic === false && secure === false) {
+    if (allowPublicTraffic === false && options.secure === false) {
       throw invalid("network.allowPublicTraffic: false needs secure: true.");
     }
     body.network = present({
@@ -180,11 +193,12 @@ export function creationBody(options, prefix, hasProxy) {
 
 /** The mounts of a creation. */
 export function mounts(value) {
-  if (!Array.isArray(value)) throw invalid("volumeMounts must be an array of {name, path}.");
-  return value.map((mount) => {
-    if (typeof mount?.name !== "string" || typeof mount.path !== "string" || !mount.path.startsWith("/")) {
-      throw invalid("volumeMounts must be an array of {name, path}, each path absolute.");
-    }
-    return { name: mount.name, path: mount.path };
-  });
+  const list = readable("volumeMounts", () =>
+    Array.isArray(value) ? Array.from(value, (mount) => ({ name: mount?.name, path: mount?.path })) : undefined,
+  );
+  if (!list) throw invalid("volumeMounts must be an array of {name, path}.");
+  if (!list.every(({ name, path }) => typeof name === "string" && typeof path === "string" && path.startsWith("/"))) {
+    throw invalid("volumeMounts must be an array of {name, path}, each path absolute.");
+  }
+  return list;
 }

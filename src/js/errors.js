@@ -1,6 +1,6 @@
 // The error classes. JavaScript owns them, so that they are `instanceof Error` and subclass each other; Rust names them.
 // Each class has one code and a suggestion that a more precise one may replace.
-import { capture, isForeign, isFrame } from "./place.js";
+import { capture, framesOf, isForeign } from "./place.js";
 
 const GUIDE = "https://github.com/agent-sandbox-web/agent-sandbox-web/blob/main/docs/errors.md#";
 
@@ -28,7 +28,7 @@ export class SandboxError extends Error {
 /** Lets an error of a call lead to where the call was made: it was built later, when the caller's frames had gone. */
 export function leadTo(error, here) {
   if (!(error instanceof SandboxError)) return;
-  const frames = here.stack?.split("\n").filter((line) => isFrame(line) && isForeign(line));
+  const frames = framesOf(here);
   if (!frames?.length) return;
   const head = `${error.name}: ${error.message}`;
   hidden(error, "stack", [...(error.stack?.startsWith(head) ? [head] : []), ...frames].join("\n"));

@@ -106,8 +106,16 @@ export async function attempt(fetch, limits, want, url, method, path, headers, b
   }
 }
 
-/** The JSON of a body; undefined when it is empty. */
+/** The JSON of a body; undefined when it is empty. A page in its place comes from somewhere else, and is not quoted. */
 export function parsed(text) {
+  if (/^\s*</.test(text)) {
+    throw makeError(
+      "SandboxConnectionError",
+      "A web page came in place of an answer.",
+      "Check that apiUrl and sandboxUrl lead to the platform and not to a website, and that no proxy or sign-in page stands between.",
+      {},
+    );
+  }
   return text.trim() ? JSON.parse(text) : undefined;
 }
 

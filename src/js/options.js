@@ -189,7 +189,7 @@ export function guardOf(name, isMade) {
           return Promise.reject(error);
         }
         // What a getter gives is there, and cannot fail later.
-        return length === undefined ? run(this, args) : callFrom(value, () => run(this, args));
+        return length === undefined ? run(this, args) : callFrom(() => run(this, args));
       },
     };
     guarded.add(value);

@@ -27,6 +27,11 @@ export function texts(of, name) {
   return pairs.flat();
 }
 
+/** What JSON makes of what the caller gave, made once and here. */
+export function sendable(name, value) {
+  return readable(name, () => JSON.parse(JSON.stringify(value)));
+}
+
 /** What a value is, for people. */
 export function kind(value) {
   if (value === null) return "null";
@@ -119,6 +124,20 @@ function count(value) {
   return typeof number === "number" && number >= 0 && number < Number.POSITIVE_INFINITY ? number : undefined;
 }
 
+/** What came as text, whatever it is. */
+export function plain(value) {
+  try {
+    return String(value ?? "");
+  } catch {
+    return "";
+  }
+}
+
+/** The objects in what came as a list. What reads answers must not throw: Rust has no way on from there. */
+function records(wire) {
+  return Array.isArray(wire) ? wire.filter((one) => one && typeof one === "object") : [];
+}
+
 /** A string map, whatever came. */
 function labels(value) {
   return value && typeof value === "object" ? value : {};
@@ -149,13 +168,13 @@ export function entryInfo(wire) {
 }
 
 export function entryInfos(wire) {
-  return Array.isArray(wire) ? wire.map(entryInfo) : [];
+  return records(wire).map(entryInfo);
 }
 
 /** What `/files` says of a write. */
 export function writeInfo(wire, path) {
   const made = (Array.isArray(wire) ? wire[0] : wire) ?? {};
-  const where = made.path ?? path;
+  const where = typeof made.path === "string" ? made.path : path;
   return {
     name: made.name ?? where.slice(where.lastIndexOf("/") + 1),
     path: where,
@@ -165,10 +184,11 @@ export function writeInfo(wire, path) {
 
 /** `ProcessInfo` of `process.Process`. */
 export function processInfos(wire) {
-  if (!Array.isArray(wire)) return [];
-  return wire.map(({ pid = 0, tag, config: { cmd = "", args = [], envs = {}, cwd } = {} }) =>
-    present({ pid: count(pid) ?? 0, command: [cmd, ...args].join(" "), cmd, args, envs, cwd, tag }),
-  );
+  return records(wire).map(({ pid = 0, tag, config }) => {
+    const { cmd, args, envs = {}, cwd } = config ?? {};
+    const [first, ...rest] = [cmd, ...(Array.isArray(args) ? args : [])].map(plain);
+    return present({ pid: count(pid) ?? 0, command: [first, ...rest].join(" "), cmd: first, args: rest, envs, cwd, tag });
+  });
 }
 
 /** What the control plane says of a sandbox; `known` holds what this client knows when the answer is silent. */
@@ -203,8 +223,12 @@ export function sandboxInfos(wire) {
 }
 
 export function snapshotInfo(wire) {
-  const contents = typeof wire.contents === "string" ? wire.contents : undefined;
-  return present({ snapshotId: wire.snapshotID, names: Array.isArray(wire.names) ? wire.names : [], contents });
+  const { snapshotID: snapshotId, names, contents } = wire ?? {};
+  return present({
+    snapshotId,
+    names: Array.isArray(names) ? names : [],
+    contents: typeof contents === "string" ? contents : undefined,
+  });
 }
 
 /** A page of snapshots. */
@@ -214,8 +238,7 @@ export function snapshotInfos(wire) {
 
 /** Measurements of a sandbox. */
 export function metrics(wire) {
-  if (!Array.isArray(wire)) return [];
-  return wire.map(({ timestamp, timestampUnix, ...values }) => ({
+  return records(wire).map(({ timestamp, timestampUnix, ...values }) => ({
     ...Object.fromEntries(Object.entries(values).map(([name, value]) => [name, count(value) ?? 0])),
     timestamp: typeof timestampUnix === "number" ? new Date(timestampUnix * 1000) : date(timestamp),
   }));
@@ -223,8 +246,7 @@ export function metrics(wire) {
 
 /** What a sandbox's own log says. */
 export function logEntries(wire) {
-  if (!Array.isArray(wire?.logs)) return [];
-  return wire.logs.map(({ timestamp, level = "info", message = "", fields }) => ({
+  return records(wire?.logs).map(({ timestamp, level = "info", message = "", fields }) => ({
     timestamp: date(timestamp),
     level,
     message,

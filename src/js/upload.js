@@ -18,7 +18,7 @@ import {
   unable,
 } from "./file-data.js";
 import { checkOptions } from "./options.js";
-import { kind, madeAs } from "./shape.js";
+import { kind, madeAs, readable } from "./shape.js";
 
 /** How many files of one call are written at a time: a browser has six connections a host, and others want some. */
 const AT_ONCE = 4;
@@ -214,7 +214,9 @@ export async function writeOne(files, path, data, options) {
 
 /** Writes several files, a few at a time. When one fails no other is begun, and those under way are waited for. */
 export async function writeAll(files, given, options) {
-  const entries = given.map((entry) => ({ path: entry?.path, data: entry?.data }));
+  const entries = readable("An array that was given", () =>
+    Array.from(given, (entry) => ({ path: entry?.path, data: entry?.data })),
+  );
   for (const { path, data } of entries) {
     plan(files, path, options);
     checkData(data);

@@ -4,7 +4,7 @@ use super::{Server, ServerCore, Urls};
 use crate::commands::{envs, open_process};
 use crate::error::{Fault, Result, Thrown, invalid, refusal};
 use crate::handle::collect;
-use crate::options::{CallOptions, LARGEST, Options, port};
+use crate::options::{CallOptions, LARGEST, Options, port, sendable};
 use crate::process::{Output, Piece, Process, kill_later};
 use crate::protocol::events::Channel;
 use crate::protocol::failure::{Class, short_message};
@@ -197,7 +197,7 @@ fn command(options: &Options) -> Result<Start> {
         if !policy.is_object() {
             return Err(refusal("policy must be a preset's name or a policy document."));
         }
-        envs.push(("ABX_SERVER_POLICY".to_owned(), JSON::stringify(&policy)?.into()));
+        envs.push(("ABX_SERVER_POLICY".to_owned(), JSON::stringify(&sendable("policy", &policy)?)?.into()));
     }
     let line = match options.text("command")? {
         Some(line) => line,

@@ -124,7 +124,10 @@ pub struct Reply {
 impl Reply {
     /// The text body's JSON; `undefined` when it is empty.
     pub fn json(&self) -> Result<JsValue> {
-        parsed(&self.body).map_err(|cause| Fault::lost(true, cause))
+        parsed(&self.body).map_err(|cause| match cause.dyn_ref::<js_sys::SyntaxError>() {
+            Some(_) => Fault::lost(true, cause),
+            None => Fault::Thrown(cause),
+        })
     }
 }
 
@@ -157,6 +160,9 @@ impl Drop for Exchange {
 /// The longest wait that a rate limit of the SandboxServer may ask for and get, in ms.
 const SERVER_WAIT: f64 = 5_000.0;
 
+/// The longest wait before another attempt, in ms: a longer one is the caller's to plan with.
+const LONGEST_WAIT: f64 = 60_000.0;
+
 /// Attempts after the first.
 const RETRIES: i32 = 3;
 
@@ -169,7 +175,7 @@ pub async fn send(client: &Client, request: &Request<'_>, want: Want, limits: &L
             Err(fault) => fault,
         };
         let wait = if request.repeatable && attempt < RETRIES { retry_wait(&fault, attempt) } else { None };
-        match wait.filter(|ms| *ms < limits.left()) {
+        match wait.filter(|ms| *ms < limits.left() && *ms <= LONGEST_WAIT) {
             Some(ms) => limits.sleep(ms).await?,
             None => return Err(fault.after_repeats(repeated)),
         }

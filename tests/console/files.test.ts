@@ -253,7 +253,12 @@ describe("the files of a sandbox", { timeout: 120_000 }, () => {
     await choose("project (1)", "Copy path");
     await page.find("sandbox-files >>> .notice", "The path is copied");
     expect(await page.page.evaluate(() => navigator.clipboard.readText())).toBe(`${await printed("pwd")}/project (1)`);
-    expect(await printed("diff -r project 'project (1)' && rm -r 'project (1)'; echo $?")).toBe("0");
+    const facts = (folder: string) => `<(cd '${folder}' && find . -printf '%p %m %T@ %l\\n' | sort)`;
+    expect(
+      await printed(
+        `diff -r project 'project (1)' && diff ${facts("project")} ${facts("project (1)")} && rm -r 'project (1)'; echo $?`,
+      ),
+    ).toBe("0");
   });
 
   test("an open file follows the sandbox; with changes here the person compares and decides", async () => {

@@ -1,29 +1,20 @@
 // Whatever a code cell gives runs nothing in the console's origin, and reaches neither console nor platform.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { FIRST_USE_MS } from "../support/runtime.ts";
-import type { Console } from "./console.ts";
-import type { ConsolePage } from "./console-page.ts";
-import { cell, type NotebookPage, openNotebook } from "./notebook-page.ts";
+import { describe, expect, test } from "vitest";
+import { cell } from "./notebook-page.ts";
+import { useNotebook } from "./use-console.ts";
 
-let shared: Console;
-let page: ConsolePage;
-let notebook: NotebookPage;
+const used = useNotebook();
 
-beforeAll(async () => {
-  ({ shared, page, notebook } = await openNotebook());
-}, FIRST_USE_MS);
-
-afterAll(() => shared?.close());
-
-/** Whether anything of the sandbox's ran in the page. */
-const hit = () => page.page.evaluate(() => "hit" in window || document.title !== "Sandbox console");
+/** Whether anything of the sandbox's ran in the used.page. */
+const hit = () => used.page.page.evaluate(() => "hit" in window || document.title !== "Sandbox console");
 
 /** Runs a cell that displays one MIME bundle. */
 const display = (bundle: Record<string, unknown>) =>
-  notebook.run(1, `import json\ndisplay(json.loads(${JSON.stringify(JSON.stringify(bundle))}), raw=True)`);
+  used.notebook.run(1, `import json\ndisplay(json.loads(${JSON.stringify(JSON.stringify(bundle))}), raw=True)`);
 
 describe("hostile results", { timeout: 180_000 }, () => {
   test("markup in text, errors and names is text", async () => {
+    const { notebook } = used;
     await notebook.run(
       1,
       "print('<img src=x onerror=window.hit=1><script>window.hit=1</script>\\x1b]0;owned\\x07\\x1b]52;c;aGk=\\x07')\nclass E(Exception): pass\nE.__name__ = '<b>'\nraise E('<img src=x onerror=window.hit=1>')",
@@ -34,6 +25,7 @@ describe("hostile results", { timeout: 180_000 }, () => {
   });
 
   test("an SVG is an image: its script and its handlers do not run", async () => {
+    const { page } = used;
     await display({
       "image/svg+xml":
         '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40" onload="parent.hit=1"><script>parent.hit=1;document.title="x"</script><foreignObject><iframe xmlns="http://www.w3.org/1999/xhtml" srcdoc="&lt;script&gt;top.hit=1&lt;/script&gt;"/></foreignObject><rect width="40" height="40"/></svg>',
@@ -44,6 +36,7 @@ describe("hostile results", { timeout: 180_000 }, () => {
   });
 
   test("Markdown has no HTML, and only links that lead to the web", async () => {
+    const { page } = used;
     await display({
       "text/markdown":
         "<img src=x onerror=window.hit=1>\n\n[bad](javascript:window.hit=1) [good](https://example.org/) ![tracker](http://127.0.0.1:9/x.png) $\\href{javascript:window.hit=1}{x}$",
@@ -61,6 +54,7 @@ describe("hostile results", { timeout: 180_000 }, () => {
   });
 
   test("names and values of tables and charts are text", async () => {
+    const { page, notebook } = used;
     const evil = "<img src=x onerror=window.hit=1>";
     await notebook.run(1, `import pandas as pd\npd.DataFrame({${JSON.stringify(evil)}: ["<script>window.hit=1</script>"]})`);
     await page.find(`${cell(1)} >>> sandbox-table >>> th`, evil);
@@ -79,6 +73,7 @@ describe("hostile results", { timeout: 180_000 }, () => {
   });
 
   test("a formula has no links, and one that cannot be drawn is shown as it is written", async () => {
+    const { page } = used;
     await display({ "text/latex": "$\\href{javascript:window.hit=1}{click} \\htmlId{x}{y}$" });
     await page.find(`${cell(1)} >>> .formula`);
     await page.until(`(window.deepQuery('${cell(1)} >>> .formula', "")[0]?.textContent ?? "") !== ""`);
@@ -89,6 +84,7 @@ describe("hostile results", { timeout: 180_000 }, () => {
   });
 
   test("JavaScript is shown and not run, and an unknown type is named with its size", async () => {
+    const { page } = used;
     await display({ "application/javascript": "window.hit = 1; alert(1)" });
     await page.find(`${cell(1)} >>> pre`, "window.hit = 1");
     await display({ "application/x-<b>odd": "AAAA" });
@@ -98,6 +94,7 @@ describe("hostile results", { timeout: 180_000 }, () => {
   });
 
   test("HTML runs in its frame, which can neither read, call, leave nor open anything", async () => {
+    const { page, notebook, shared } = used;
     const { apiUrl } = shared.platform.info;
     const attempts = {
       parent: "parent.document.title",
@@ -129,6 +126,7 @@ describe("hostile results", { timeout: 180_000 }, () => {
   });
 
   test("a frame that grows without end, or goes elsewhere, harms nothing", async () => {
+    const { page, notebook } = used;
     await display({ "text/html": "<body style='height: calc(100vh + 50px)'><p id=tall>tall</p>" });
     await notebook.frame(1, "#tall");
     await page.until(`window.deepQuery('${cell(1)} >>> iframe', "")[0].clientHeight === 6000`);
@@ -145,6 +143,7 @@ describe("hostile results", { timeout: 180_000 }, () => {
   });
 
   test("a link in a frame is asked about, and only as http or https", async () => {
+    const { page, notebook } = used;
     await display({
       "text/html": "<a id=bad href='javascript:parent.hit=1'>bad</a> <a id=good href='https://example.org/x'>good</a>",
     });
@@ -158,6 +157,7 @@ describe("hostile results", { timeout: 180_000 }, () => {
   });
 
   test("much output leaves the page usable", async () => {
+    const { page, notebook } = used;
     await notebook.run(1, "for i in range(30000): print('x' * 60, i)\nprint('the end')");
     await notebook.outputHas(1, "the end");
     await page.find(`${cell(1)} >>> sandbox-output >>> .dropped`, "earlier lines are not kept");
@@ -166,6 +166,7 @@ describe("hostile results", { timeout: 180_000 }, () => {
   });
 
   test("a notebook from a stranger runs nothing before it is run, and nothing of it in the page", async () => {
+    const { page } = used;
     const evil = "<img src=x onerror=window.hit=1><script>window.hit=1</script>";
     const output = { output_type: "display_data", metadata: {}, data: { "text/html": evil, "text/plain": evil } };
     const file = {
@@ -196,6 +197,7 @@ describe("hostile results", { timeout: 180_000 }, () => {
   });
 
   test("nothing went wrong in the page but what its policy and the frame's stopped", () => {
+    const { page } = used;
     const stopped = (problem: string) =>
       problem.startsWith("console:") && /results\.localhost|127\.0\.0\.1:9|Content Security Policy|sandboxed|ERR_/.test(problem);
     expect(page.problems.filter((problem) => !stopped(problem))).toEqual([]);

@@ -1,7 +1,5 @@
 /** The notebook of an open console as a person meets it. */
 import type { Frame } from "puppeteer-core";
-import { prepareRuntime, runtimeDir } from "../support/runtime.ts";
-import { type Console, openConsole } from "./console.ts";
 import type { ConsolePage } from "./console-page.ts";
 
 export class NotebookPage {
@@ -89,16 +87,6 @@ export class NotebookPage {
     await keyboard.press(key);
     await keyboard.up(held);
   }
-}
-
-/** Opens a console of its own with the notebook of a new sandbox. The first time on a machine it takes `FIRST_USE_MS`. */
-export async function openNotebook(): Promise<{ shared: Console; page: ConsolePage; notebook: NotebookPage }> {
-  await prepareRuntime();
-  const shared = await openConsole(["--runtime-dir", runtimeDir]);
-  const page = shared.first;
-  const notebook = new NotebookPage(page);
-  await notebook.begin();
-  return { shared, page, notebook };
 }
 
 /** The path to a cell by its place, from 1. */

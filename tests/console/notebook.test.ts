@@ -1,23 +1,15 @@
 // A person writes code cells: a figure, a table, a formula, a progress bar, a traceback; stops, restarts, reloads.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Sandbox } from "agent-sandbox-web";
+import { describe, expect, test } from "vitest";
 import { screenshot } from "../support/browser.ts";
-import { FIRST_USE_MS } from "../support/runtime.ts";
-import type { Console } from "./console.ts";
-import type { ConsolePage } from "./console-page.ts";
-import { cell, type NotebookPage, openNotebook } from "./notebook-page.ts";
+import { cell } from "./notebook-page.ts";
+import { useNotebook } from "./use-console.ts";
 
-let shared: Console;
-let page: ConsolePage;
-let notebook: NotebookPage;
-
-beforeAll(async () => {
-  ({ shared, page, notebook } = await openNotebook());
-}, FIRST_USE_MS);
-
-afterAll(() => shared?.close());
+const used = useNotebook();
 
 describe("the notebook", { timeout: 240_000 }, () => {
   test("a value is shown with its number, and Shift-Enter goes on to a new cell that knows it", async () => {
+    const { page, notebook } = used;
     await notebook.write(1, "a = 6 * 7\na");
     await notebook.press("Shift", "Enter");
     await notebook.ended(1);
@@ -43,6 +35,7 @@ describe("the notebook", { timeout: 240_000 }, () => {
   });
 
   test("a figure is an image, with its data behind it", async () => {
+    const { page, notebook } = used;
     await notebook.run(
       2,
       "import matplotlib.pyplot as plt\nplt.plot([1, 4, 9], label='squares')\nplt.title('A figure')\nplt.show()",
@@ -69,6 +62,7 @@ describe("the notebook", { timeout: 240_000 }, () => {
   });
 
   test("a data frame is a table with its index, sorted by a click", async () => {
+    const { page, notebook } = used;
     await notebook.run(2, "import pandas as pd\npd.DataFrame({'n': [10, 9, 100], 'w': ['x', None, 'z']}, index=['b', 'c', 'a'])");
     const rows = () =>
       page.page.evaluate(
@@ -90,6 +84,7 @@ describe("the notebook", { timeout: 240_000 }, () => {
   });
 
   test("a formula is drawn", async () => {
+    const { page, notebook } = used;
     await notebook.run(2, "from sympy import Integral, Symbol, sqrt\nx = Symbol('x')\nIntegral(sqrt(1 / x), x)");
     await page.find(`${cell(2)} >>> sandbox-result >>> .katex-html`);
     await page.until(
@@ -99,6 +94,7 @@ describe("the notebook", { timeout: 240_000 }, () => {
   });
 
   test("a progress bar stays one line, live", async () => {
+    const { page, notebook } = used;
     await notebook.start(
       2,
       "from tqdm import tqdm\nimport time\nfor i in tqdm(range(30)):\n    time.sleep(0.2)\nprint('\\033[32mdone\\033[0m')",
@@ -116,6 +112,7 @@ describe("the notebook", { timeout: 240_000 }, () => {
   });
 
   test("an error shows its traceback in colour and stops what waits behind it", async () => {
+    const { page, notebook } = used;
     await notebook.write(2, "def f():\n    return 1 / 0\nf()");
     await page.click("sandbox-notebook >>> .add button", "Code");
     await notebook.write(3, "print('never')");
@@ -135,6 +132,7 @@ describe("the notebook", { timeout: 240_000 }, () => {
   });
 
   test("a cell that does not end is stopped, and the variables stay", async () => {
+    const { page, notebook } = used;
     await notebook.start(3, "import time\nb = 5\nprint('begun', flush=True)\ntime.sleep(1000)");
     await notebook.outputHas(3, "begun");
     await page.click('sandbox-notebook >>> button[aria-label="Stop"]');
@@ -145,6 +143,7 @@ describe("the notebook", { timeout: 240_000 }, () => {
   });
 
   test("a restart takes the variables, also out of a cell that hangs", async () => {
+    const { page, notebook } = used;
     await notebook.start(3, "import time\nprint('hangs', flush=True)\ntime.sleep(1000)");
     await notebook.outputHas(3, "hangs");
     await page.click('sandbox-notebook >>> button[aria-label="Restart kernel"]');
@@ -156,6 +155,7 @@ describe("the notebook", { timeout: 240_000 }, () => {
   });
 
   test("long output is cut to a part of the page, and shown whole when asked", async () => {
+    const { page, notebook } = used;
     await notebook.run(3, "for i in range(300): print('line', i)");
     const height = async () => (await page.find(`${cell(3)} >>> .scroll`)).evaluate((element) => element.clientHeight);
     await page.find(`${cell(3)} >>> button`, "Show all");
@@ -166,6 +166,7 @@ describe("the notebook", { timeout: 240_000 }, () => {
   });
 
   test("HTML and plotly run in a frame of another origin that has no way to the page", async () => {
+    const { page, notebook, shared } = used;
     await notebook.run(3, "import plotly.graph_objects as go\ngo.Figure(go.Bar(y=[2, 1, 3])).show()");
     const plotly = await notebook.frame(3, ".js-plotly-plot .bars .point");
     expect(new URL(plotly.url()).host).toBe(`results.localhost:${new URL(shared.url).port}`);
@@ -180,6 +181,7 @@ describe("the notebook", { timeout: 240_000 }, () => {
   });
 
   test("cells are moved, deleted and rendered from Markdown", async () => {
+    const { page, notebook } = used;
     await page.click("sandbox-notebook >>> .add button", "Markdown");
     await notebook.write(4, "# Title\n\nText with *emphasis*, `code` and $x^2$.\n\n| a | b |\n|---|---|\n| 1 | 2 |");
     await notebook.press("Control", "Enter");
@@ -195,6 +197,7 @@ describe("the notebook", { timeout: 240_000 }, () => {
   });
 
   test("a reload keeps cells, results and variables", async () => {
+    const { page, notebook } = used;
     await notebook.run(3, "kept = 'still here'\nprint('before the reload')");
     await page.until(`Object.values(sessionStorage).some((value) => value.includes("before the reload"))`);
     await page.page.reload({ waitUntil: "domcontentloaded" });
@@ -208,6 +211,7 @@ describe("the notebook", { timeout: 240_000 }, () => {
   });
 
   test("a reload while a cell runs says that it was interrupted, and keeps what it has printed", async () => {
+    const { page, notebook } = used;
     await notebook.start(3, "import time\nprint('half', 'way', flush=True)\nwhile True: time.sleep(0.05)");
     await notebook.outputHas(3, "half way");
     await page.page.reload({ waitUntil: "domcontentloaded" });
@@ -221,6 +225,7 @@ describe("the notebook", { timeout: 240_000 }, () => {
   });
 
   test("bash and JavaScript have contexts of their own", async () => {
+    const { page, notebook } = used;
     const language = await page.find('sandbox-notebook >>> select[aria-label="Language of the code"]');
     await language.select("bash");
     await notebook.run(3, "here=bash; echo $here $((40+2))");
@@ -231,6 +236,7 @@ describe("the notebook", { timeout: 240_000 }, () => {
   });
 
   test("two contexts run at once, each with its own stop", async () => {
+    const { page, notebook } = used;
     await notebook.start(3, "import time\nprint('python waits', flush=True)\nwhile True: time.sleep(0.05)");
     await notebook.outputHas(3, "python waits");
     const language = await page.find('sandbox-notebook >>> select[aria-label="Language of the code"]');
@@ -245,6 +251,7 @@ describe("the notebook", { timeout: 240_000 }, () => {
   });
 
   test("a kernel that dies is told, and the next cell has a new one", async () => {
+    const { notebook } = used;
     await notebook.run(3, "import os\nos._exit(3)");
     await notebook.outputHas(3, "kernel died");
     await notebook.run(3, "print('alive', 'kept' in globals())");
@@ -252,6 +259,7 @@ describe("the notebook", { timeout: 240_000 }, () => {
   });
 
   test("much output, long values and long tables leave the page usable and begin at their beginning", async () => {
+    const { page, notebook } = used;
     await notebook.run(3, "for i in range(40_000): print('x' * 50, i)");
     await notebook.outputHas(3, "39999");
     await page.find(`${cell(3)} >>> sandbox-output >>> .dropped`, "earlier lines");
@@ -270,6 +278,7 @@ describe("the notebook", { timeout: 240_000 }, () => {
   });
 
   test("its file is one that Jupyter takes", async () => {
+    const { page, notebook } = used;
     await notebook.run(3, "import matplotlib.pyplot as plt, pandas as pd\nplt.plot([1, 2])\nplt.show()\npd.DataFrame({'n': [1]})");
     await page.until(`Object.values(sessionStorage).some((value) => value.includes("vnd.e2b.chart+json"))`);
     const file = await page.page.evaluate(
@@ -284,6 +293,7 @@ describe("the notebook", { timeout: 240_000 }, () => {
   });
 
   test("it is saved into the sandbox, and opened from its files", async () => {
+    const { page, notebook } = used;
     await page.click('sandbox-notebook >>> button[aria-label="Save in the sandbox"]');
     await page.answer("Save", "saved.ipynb");
     await page.find("sandbox-notebook >>> .file", "saved.ipynb");
@@ -306,9 +316,16 @@ describe("the notebook", { timeout: 240_000 }, () => {
     await page.click('button[aria-label="Use the whole height"]');
     await notebook.start(3, "print('print(6 * 7)' in open('/home/user/saved.ipynb').read())");
     await notebook.outputHas(3, "True");
+    // What somebody else has written there is not replaced unasked.
+    await notebook.start(3, "open('/home/user/saved.ipynb', 'a').write(' ' * 9); print('written')");
+    await notebook.outputHas(3, "written");
+    await page.click('sandbox-notebook >>> button[aria-label="Save in the sandbox"]');
+    await page.answer("Replace");
+    await page.find("sandbox-notebook >>> .state", "Saved as");
   });
 
   test("a sandbox without an interpreter says so and leads to one that has it", async () => {
+    const { page, notebook } = used;
     await page.createSandbox("base");
     await notebook.show();
     await page.find("sandbox-notebook >>> .unable button", "New sandbox with code cells");
@@ -322,8 +339,41 @@ describe("the notebook", { timeout: 240_000 }, () => {
   });
 
   test("nothing went wrong in the page", () => {
+    const { page } = used;
     // A port that nothing listens on is answered by the gateway with 502, which the browser notes by itself.
     const closed = (problem: string) => problem.startsWith("console: Failed to load resource") && problem.includes("://49999-");
     expect(page.problems.filter((problem) => !closed(problem))).toEqual([]);
+  });
+
+  test("a pause cuts off what runs and says so; a cell that is run then asks for the sandbox to go on, and runs", async () => {
+    const { page, notebook } = used;
+    const id = await notebook.begin();
+    await notebook.write(1, "1");
+    await notebook.press("Shift", "Enter");
+    await notebook.ended(1);
+    await page.find(`${cell(2)} >>> .cm-focused`);
+    await notebook.start(
+      1,
+      "import os, time\nmade_before = 40 + 2\nprint('before the pause')\nwhile not os.path.exists('/tmp/go'): time.sleep(0.1)",
+    );
+    await notebook.outputHas(1, "before the pause");
+    await page.click("console-sandbox-bar >>> button", "Pause");
+    await page.find(`${cell(1)} >>> .state`, "cut off by the pause");
+    await page.find("sandbox-notebook >>> .state", "Paused");
+    expect(await page.count("sandbox-cell >>> sandbox-error")).toBe(0);
+    expect(await notebook.lines(1)).toContain("before the pause");
+    await screenshot(page.page, "console-notebook-paused");
+    await notebook.start(2, "made_before");
+    await page.answer("Cancel");
+    await page.find("sandbox-notebook >>> .state", "Paused");
+    await notebook.start(2, "made_before");
+    await page.answer("Resume and run");
+    await page.gone("sandbox-notebook >>> .state", "Paused");
+    // The cell from before may have gone on, and the next one waits for it then.
+    const outside = await Sandbox.connect(id, used.connection);
+    await outside.files.write("/tmp/go", "");
+    await outside.close();
+    await page.find(`${cell(2)} >>> sandbox-result >>> pre`, "42");
+    expect(await page.count("sandbox-cell >>> sandbox-error")).toBe(0);
   });
 });

@@ -1,14 +1,18 @@
 /** What the files of tests begin with: a console of their own, closed after them. */
 import { Sandbox } from "agent-sandbox-web";
 import { afterAll, beforeAll } from "vitest";
+import { FIRST_USE_MS, prepareRuntime, runtimeDir } from "../support/runtime.ts";
 import { type Console, openConsole } from "./console.ts";
 import type { ConsolePage } from "./console-page.ts";
+import { NotebookPage } from "./notebook-page.ts";
 
 /** The console of a file of tests; there once its tests run. */
 export interface UsedConsole {
   readonly shared: Console;
   /** The tab that opened it. */
   readonly page: ConsolePage;
+  /** The notebook that is shown in it. */
+  readonly notebook: NotebookPage;
   /** The platform as other clients reach it. */
   readonly connection: { readonly apiUrl: string; readonly sandboxUrl: string; readonly apiKey: string };
   /** How long a sandbox still lives, in ms. */
@@ -33,6 +37,9 @@ export function useConsole(begin?: (page: ConsolePage) => Promise<void>, args?: 
     get page() {
       return shared.first;
     },
+    get notebook() {
+      return new NotebookPage(shared.first);
+    },
     get connection() {
       const { apiUrl, sandboxUrl, apiKey } = shared.platform.info;
       return { apiUrl, sandboxUrl, apiKey };
@@ -41,4 +48,15 @@ export function useConsole(begin?: (page: ConsolePage) => Promise<void>, args?: 
       return ((await Sandbox.getInfo(id, this.connection)).endAt?.getTime() ?? 0) - Date.now();
     },
   };
+}
+
+/** Opens a console with the notebook of a new sandbox before the tests of a file. */
+export function useNotebook(): UsedConsole {
+  beforeAll(prepareRuntime, FIRST_USE_MS);
+  return useConsole(
+    async (page) => {
+      await new NotebookPage(page).begin();
+    },
+    ["--runtime-dir", runtimeDir],
+  );
 }

@@ -1,4 +1,4 @@
-import type { Files, Sandbox } from "agent-sandbox-web";
+import type { Sandbox } from "agent-sandbox-web";
 import { html, LitElement, nothing, type PropertyValues } from "lit";
 import { customElement, property, query, state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
@@ -15,7 +15,8 @@ import {
   versionOf,
   withReason,
 } from "./editor/open-document.js";
-import { askToClose, askToOverwrite } from "./editor/questions.js";
+import { Outside } from "./editor/outside.js";
+import { askToClose } from "./editor/questions.js";
 import {
   acting,
   comparing,
@@ -71,6 +72,12 @@ export class SandboxEditor extends LitElement {
   private wanted: OpenDocument | undefined;
   @query(".code") private code!: HTMLElement;
   private readonly attention = new Attention(this);
+  private readonly outside = new Outside({
+    files: () => (this.ended || this.paused ? undefined : this.sandbox?.files),
+    engine: () => this.engine,
+    change: (document, change) => this.change(document, change),
+    load: (document) => this.load(document, false),
+  });
   private engine: EditorEngine | undefined;
   private loading: Promise<EditorEngine> | undefined;
 
@@ -124,7 +131,7 @@ export class SandboxEditor extends LitElement {
   changedOutside(path: string, gone: boolean): void {
     for (const document of this.documents) {
       if (gone && document.path === path) document.doubtful = true;
-      if (path === "" || document.path === path || document.path.startsWith(`${path}/`)) void this.look(document);
+      if (path === "" || document.path === path || document.path.startsWith(`${path}/`)) void this.outside.look(document);
     }
   }
 
@@ -239,13 +246,15 @@ export class SandboxEditor extends LitElement {
       const another = () => this.dispatchEvent(new CustomEvent("need-sandbox", { composed: true }));
       return gone(current.dirty ?? false, { ...this.rescues(current), "New sandbox": another });
     }
-    if (current.comparing) return comparing(() => this.endComparison(current));
+    if (current.comparing) return comparing(() => this.outside.endComparison(current));
     if (!current.outside) return nothing;
-    return outside(current.outside === "deleted", {
-      Compare: () => this.compare(current),
+    // All of them ask the sandbox.
+    const acts: TextActs = {
+      Compare: () => this.outside.compare(current),
       Reload: () => this.load(current),
-      "Keep mine": () => this.keepMine(current),
-    });
+      "Keep mine": () => this.outside.keepMine(current),
+    };
+    return outside(current.outside === "deleted", this.paused ? {} : acts);
   }
 
   private renderSaveError(current: OpenDocument) {
@@ -280,7 +289,7 @@ export class SandboxEditor extends LitElement {
     for (const document of this.documents) {
       document.saveError = undefined;
       if (document.error !== undefined) void this.load(document, false);
-      else if (document.stale) void this.look(document);
+      else if (document.stale) void this.outside.look(document);
     }
     if (wanted && wanted === this.current) void this.save();
   }
@@ -390,7 +399,7 @@ export class SandboxEditor extends LitElement {
       this.change(document, { previewing: false });
     }
     document.line = undefined;
-    void this.look(document);
+    void this.outside.look(document);
     // The code is hidden until the next update when another kind of tab was shown before.
     await this.updateComplete;
     if (focus) this.engine.focus();
@@ -408,7 +417,7 @@ export class SandboxEditor extends LitElement {
     const text = engine.text(document);
     this.change(current, { saving: true, saveError: undefined });
     try {
-      if (await this.mayOverwrite(sandbox.files, current)) {
+      if (await this.outside.mayOverwrite(sandbox.files, current)) {
         await sandbox.files.write(path, text);
         document.saved = content;
         this.change(current, {
@@ -416,7 +425,7 @@ export class SandboxEditor extends LitElement {
           version: await versionOf(sandbox.files, current),
           outside: undefined,
         });
-        await this.endComparison(current);
+        await this.outside.endComparison(current);
         this.tell("file-saved", { path });
         this.tell("drafts-change");
       }
@@ -425,83 +434,7 @@ export class SandboxEditor extends LitElement {
     } finally {
       this.change(current, { saving: false });
       // What was told while it was written may have been this very writing, or another's.
-      if (current.stale) void this.look(current);
-    }
-  }
-
-  /** Asks when the file is another than the one that was read. A file that went away is simply written anew. */
-  private async mayOverwrite(files: Files, current: OpenDocument): Promise<boolean> {
-    const version = await versionOf(files, current);
-    if (version === undefined || version === current.version) return true;
-    const answer = await askToOverwrite(current.path);
-    if (answer === "compare") await this.compare(current);
-    return answer === "";
-  }
-
-  /** Looks whether a file is another than the one that was read. Without changes here the new text is simply taken. */
-  private async look(document: OpenDocument): Promise<void> {
-    const { sandbox } = this;
-    document.stale = true;
-    if (document.looking || !(document.opened || document.document) || !sandbox || this.ended || this.paused) return;
-    document.looking = true;
-    try {
-      // While it is written nothing can be told; whoever writes it looks again.
-      while (document.stale && !document.saving) {
-        document.stale = false;
-        const version = await versionOf(sandbox.files, document);
-        if (document.saving) document.stale = true;
-        else await this.found(document, version);
-      }
-    } catch {
-      // Whoever reads or saves it is told what is wrong.
-    } finally {
-      document.looking = false;
-    }
-  }
-
-  private async found(document: OpenDocument, version: string | undefined): Promise<void> {
-    if (version === document.version) this.change(document, { outside: undefined });
-    else if (version === undefined) this.change(document, { outside: "deleted" });
-    else if (document.dirty) this.change(document, { outside: "changed" });
-    else if (!document.comparing) await this.load(document, false);
-  }
-
-  private async compare(current: OpenDocument): Promise<void> {
-    const { engine, sandbox } = this;
-    if (!engine || !sandbox || !current.document) return;
-    try {
-      const opened = await openFile(sandbox.files, current.path, current.reading.signal);
-      if (opened.kind !== "text") {
-        this.change(current, { opened, outside: undefined });
-        return;
-      }
-      await engine.compare(current.document, opened.text);
-      engine.setSaved(current.document, opened.text);
-      // What is compared with is known: saving asks no more, unless the file changes again.
-      this.change(current, {
-        comparing: true,
-        outside: undefined,
-        version: version(opened.info),
-        dirty: engine.isDirty(current.document),
-      });
-    } catch (saveError) {
-      this.change(current, { saveError });
-    }
-  }
-
-  private async endComparison(current: OpenDocument): Promise<void> {
-    if (!current.comparing) return;
-    if (current.document) await this.engine?.compare(current.document, undefined);
-    this.change(current, { comparing: false });
-  }
-
-  /** The next saving replaces what the file holds now. */
-  private async keepMine(current: OpenDocument): Promise<void> {
-    if (!this.sandbox) return;
-    try {
-      this.change(current, { version: await versionOf(this.sandbox.files, current), outside: undefined });
-    } catch (saveError) {
-      this.change(current, { saveError });
+      if (current.stale) void this.outside.look(current);
     }
   }
 

@@ -1,4 +1,8 @@
 // What the server sends, under the names of this package.
+import { plain } from "../../js/shape.js";
+
+/** How deep names are looked at: no answer of a server's is nested like this, and what is must not exhaust the stack. */
+const DEEPEST = 100;
 
 /** JSON as Python writes it: NaN and the infinities stand bare. Strings are matched too, so that those words inside them stay. */
 const BEYOND_JSON = /"[^"\\]*(?:\\.[^"\\]*)*"|-?Infinity|NaN/gs;
@@ -11,8 +15,8 @@ function parse(text) {
     let mark;
     do mark = `${Math.random()}:`;
     while (text.includes(mark));
-    const plain = text.replace(BEYOND_JSON, (match) => (match[0] === '"' ? match : `"${mark}${match}"`));
-    return JSON.parse(plain, (_, value) =>
+    const marked = text.replace(BEYOND_JSON, (match) => (match[0] === '"' ? match : `"${mark}${match}"`));
+    return JSON.parse(marked, (_, value) =>
       typeof value === "string" && value.startsWith(mark) ? Number(value.slice(mark.length)) : value,
     );
   }
@@ -37,13 +41,14 @@ function camelKey(key) {
 }
 
 /** The same in the names of this package: null is absent, seconds since 1970 are dates, and what begins with an underscore is not for us. */
-export function camel(value) {
-  if (Array.isArray(value)) return value.map(camel);
+export function camel(value, depth = 0) {
+  if (depth > DEEPEST) return undefined;
+  if (Array.isArray(value)) return value.map((one) => camel(one, depth + 1));
   if (!isRecord(value)) return value;
   const renamed = {};
   for (const [key, inner] of Object.entries(value)) {
     if (inner === null || key.startsWith("_")) continue;
-    renamed[camelKey(key)] = key.endsWith("_at") && typeof inner === "number" ? new Date(inner * 1000) : camel(inner);
+    renamed[camelKey(key)] = key.endsWith("_at") && typeof inner === "number" ? new Date(inner * 1000) : camel(inner, depth + 1);
   }
   return renamed;
 }
@@ -70,9 +75,9 @@ export function shapeEvent(endpoint, name, data) {
   }
   if (!isRecord(wire)) wire = { data: wire };
   if (endpoint === "files_watch") return name === "change" ? camel(wire) : undefined;
-  if (name === "stdout" || name === "stderr") return { event: name, data: String(wire.data ?? "") };
+  if (name === "stdout" || name === "stderr") return { event: name, data: plain(wire.data) };
   if (name === "exit") return { event: name, exitCode: wire.exit_code ?? 0 };
-  if (name === "error") return { event: name, error: String(wire.error ?? "") };
+  if (name === "error") return { event: name, error: plain(wire.error) };
   return undefined;
 }
 
@@ -80,7 +85,7 @@ export function shapeEvent(endpoint, name, data) {
 export function ptyMessage(text) {
   const wire = parseAnswer(text);
   if (wire === undefined) return { type: "output", data: text };
-  return wire.type === "output" ? { type: "output", data: String(wire.data ?? "") } : camel(wire);
+  return wire.type === "output" ? { type: "output", data: plain(wire.data) } : camel(wire);
 }
 
 /** The iterator of an async iterable. */

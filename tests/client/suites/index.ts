@@ -1,4 +1,5 @@
 import type { Suite } from "../support/suite.ts";
+import { answers } from "./answers.ts";
 import { cellResults } from "./cell-results.ts";
 import { cells } from "./cells.ts";
 import { commands } from "./commands.ts";
@@ -29,6 +30,7 @@ export const suites: Suite[] = [
   streams,
   commands,
   errors,
+  answers,
   options,
   control,
   controlRefusals,

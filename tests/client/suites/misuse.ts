@@ -139,6 +139,7 @@ export const misuse = suite("misuse", (test) => {
     const { sandbox, calls } = await fakeSandbox(context, answered);
     const { InvalidArgumentError, Sandbox } = context.sdk;
     const own = new Error("of a getter");
+    const unused = () => Promise.reject(new Error("something was sent"));
     /** An object whose property of that name throws. */
     const throwing = (name: string): Record<string, never> =>
       Object.defineProperty({}, name, {
@@ -147,6 +148,9 @@ export const misuse = suite("misuse", (test) => {
           throw own;
         },
       });
+    const throwingItem = Object.defineProperty([], 0, { get: () => throwing("item").item });
+    const create = (options: Record<string, unknown>) =>
+      Sandbox.create({ provider: "e2b", apiKey: "key", validateApiKey: false, fetch: unused, ...options });
     for (const [name, use] of [
       ["envs", () => sandbox.commands.run("x", { envs: throwing("A") })],
       ["envs", () => sandbox.commands.run("x", throwing("envs"))],
@@ -156,11 +160,34 @@ export const misuse = suite("misuse", (test) => {
       ["like", () => Sandbox.create({ provider: throwing("like") as never })],
       ["rows", () => sandbox.pty.resize(1, Object.assign(throwing("rows"), { cols: 80 }) as never)],
       ["signal", () => sandbox.files.exists("a", throwing("signal"))],
+      ["An array that was given", () => sandbox.files.write([throwing("data") as never])],
+      ["policy", () => sandbox.startServer({ policy: { auth: throwing("tokens") } as never })],
+      ...[
+        { network: throwing("allowOut") },
+        { network: { allowOut: throwingItem } },
+        { network: { rules: { "a.example": [throwing("transform")] } } },
+        { network: { rules: { "a.example": [{ transform: throwing("headers") }] } } },
+        { network: { rules: { "a.example": [{ transform: () => throwing("headers") }] } } },
+        { lifecycle: throwing("onTimeout") },
+        { lifecycle: { onTimeout: throwing("action") } },
+        { iam: throwing("tokens") },
+        { iam: { tokens: { job: throwing("audience") } } },
+        { mcp: { server: throwing("command") } },
+        { volumeMounts: [throwing("path")] },
+      ].map((option) => [Object.keys(option)[0], () => create(option)] as const),
     ] as const) {
       const error = await rejected(use(), InvalidArgumentError, "E0001");
       assert.equal(error.message, `${name} cannot be read.`);
       assert.equal(error.cause, own);
     }
+    // Nor is there JSON of what holds itself, or of numbers that JSON does not have.
+    const circle: Record<string, unknown> = {};
+    circle.itself = circle;
+    for (const option of [{ mcp: circle }, { network: circle }, { lifecycle: circle }]) {
+      await rejected(create(option), InvalidArgumentError, "E0001");
+    }
+    await rejected(create({ network: { rules: { "a.example": [{ transform: { at: 1n } }] } } }), InvalidArgumentError, "E0001");
+    await rejected(sandbox.startServer({ policy: circle as never }), InvalidArgumentError, "E0001");
     assert.lengthOf(calls, 0);
     assert.equal((await sandbox.commands.run("x")).stdout, "fine");
   });

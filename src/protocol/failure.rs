@@ -403,7 +403,7 @@ mod tests {
         let packed: String = source.split_whitespace().collect();
         for class in Class::ALL {
             assert!(source.contains(&format!("export class {} extends ", class.name())), "{class:?}");
-            assert!(packed.contains(&format!("[{0},\"{0}\",\"E", class.name())), "{class:?}");
+            assert!(packed.contains(&format!("[{{{}}},\"E", class.name())), "{class:?}");
         }
     }
 

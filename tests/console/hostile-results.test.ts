@@ -5,7 +5,7 @@ import { useNotebook } from "./use-console.ts";
 
 const used = useNotebook();
 
-/** Whether anything of the sandbox's ran in the used.page. */
+/** Whether anything of the sandbox's ran in the page. */
 const hit = () => used.page.page.evaluate(() => "hit" in window || document.title !== "Sandbox console");
 
 /** Runs a cell that displays one MIME bundle. */

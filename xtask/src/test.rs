@@ -46,7 +46,7 @@ const CHECKS: &[Check] = &[
     // In front of the linter, which takes less time: the platform makes the environment of code cells, which takes minutes of waiting.
     Check {
         leads_to: Some(setup::runtime),
-        ..Check::early("compile", |project, _| run_silent(project.cargo().args(["test", "--quiet", "--workspace", "--no-run"])))
+        ..Check::early("compile", |project, _| run_silent(build::compile_tests(project).arg("--quiet")))
     },
     Check::early("clippy", |project, _| {
         run_silent(project.cargo().args(["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))

@@ -58,12 +58,18 @@ pub fn all(project: &Project) -> Result<()> {
 }
 
 /// Builds what the tests drive: everything as it is shipped, but the platform unoptimized. An optimized build of it takes longer than its
-/// tests; and the Rust tests have compiled that one already, if it is asked for as theirs: by itself it has other features of its
-/// dependencies, and all of them would be compiled again.
+/// tests; and the Rust tests have compiled that one already, if it is asked for as they are: by itself, or with some of them, it has other
+/// features of its dependencies, and is compiled again.
 pub fn for_tests(project: &Project) -> Result<()> {
     parts(project, &[Part::Wasm, Part::Package, Part::Console])?;
-    let of_tests = ["test", "--workspace", "--no-run", "--test", "envd"];
-    step("build the platform (unoptimized)", || compile(project.cargo().args(of_tests)))
+    step("build the platform (unoptimized)", || compile(&mut compile_tests(project)))
+}
+
+/// Compiles the Rust tests, and with them the platform that they start.
+pub fn compile_tests(project: &Project) -> Command {
+    let mut cargo = project.cargo();
+    cargo.args(["test", "--workspace", "--no-run"]);
+    cargo
 }
 
 impl Part {

@@ -100,7 +100,7 @@ pub fn run(project: &Project, args: &Args) -> Result<()> {
         for check in checks {
             if !check.is_early {
                 for set_up in beside.drain(..) {
-                    set_up.join().map_err(|_| anyhow!("the set-up of packages panicked"))??;
+                    set_up.join().map_err(|_| anyhow!("a set-up panicked"))??;
                 }
             }
             let begun = Instant::now();

@@ -18,8 +18,9 @@ const KEEPALIVE: Duration = Duration::from_secs(5);
 /// Lines that wait for the client. Few: one may hold a large picture, and more of them would only be memory.
 const QUEUE: usize = 2;
 
-/// A kernel that has died may have left output in the socket: wait this long for more of it.
-const LAST_OUTPUT: Duration = Duration::from_millis(100);
+/// A kernel that has died may have left output in the socket. One whose children hold that socket open never brings it to an end: then
+/// this long without output is one.
+const LAST_OUTPUT: Duration = Duration::from_secs(1);
 
 /// A cell that goes on after an interrupt gets another one, later each time: it may be cleaning up, or have missed the first.
 const FIRST_INTERRUPT: Duration = Duration::from_secs(2);
@@ -136,7 +137,7 @@ async fn follow(kernel: &Kernel, execution: &mut Run, client: &mut Client) -> Re
         outcome = forward(execution, client) => outcome,
         end = kernel.ended() => {
             if end == End::Died {
-                while let Ok(Some(output)) = timeout(LAST_OUTPUT, execution.next()).await {
+                while let Some(output) = last_output(kernel, execution).await {
                     client.output(output).await?;
                 }
             }
@@ -154,6 +155,17 @@ async fn follow(kernel: &Kernel, execution: &mut Run, client: &mut Client) -> Re
         client.fail(CellError::own("ExecutionAborted", "The kernel did not finish the cell")).await?;
     }
     Ok(())
+}
+
+/// What a dead kernel has left, one by one.
+async fn last_output(kernel: &Kernel, execution: &mut Run) -> Option<Output> {
+    tokio::select! {
+        // What is there comes before the news that no more will follow.
+        biased;
+        output = execution.next() => output,
+        () = kernel.drained() => None,
+        () = sleep(LAST_OUTPUT) => None,
+    }
 }
 
 async fn forward(execution: &mut Run, client: &mut Client) -> Result<(), Gone> {

@@ -161,9 +161,49 @@ os.getpid()"
     std::fs::write(gate, "").expect("a file");
     gone(&kernel).await;
     assert_eq!(main_text(&role.run(json!({ "code": "2", "context_id": id })).await), "2");
-    let events = role.run(json!({ "code": "print('last words', flush=True)\nimport os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "context_id": id })).await;
+}
+
+#[tokio::test]
+async fn the_last_words_of_a_kernel_are_heard() {
+    let role = Role::start();
+    let gate = role.home().join("gate");
+    let socket = role.home().join("socket");
+    // One thread of ZeroMQ sends for all sockets, in order: what comes back through it came after the words had left.
+    let code = format!(
+        "
+import os, signal, time, zmq
+print(os.getpid(), flush=True)
+while not os.path.exists({gate:?}): time.sleep(0.01)
+for number in range(20): print(number, flush=True)
+context = get_ipython().kernel.iopub_thread.socket.context
+there, here = context.socket(zmq.PAIR), context.socket(zmq.PAIR)
+there.bind('ipc://' + {socket:?})
+here.connect('ipc://' + {socket:?})
+there.send(b'')
+here.recv()
+os.kill(os.getpid(), signal.SIGKILL)"
+    );
+    let mut cell = role.cell(json!({ "code": code })).await;
+    let started = cell.until("stdout").await;
+    let kernel = started["text"].as_str().expect("a text").trim().to_owned();
+    // The words and the death come to one who has heard nothing in between.
+    role.hold();
+    std::fs::write(gate, "").expect("a file");
+    dead(&kernel).await;
+    role.go_on();
+    let events = cell.rest().await;
     assert_eq!(names(&events), ["ContextRestarting"]);
-    assert_eq!(text(&events, "stdout"), "last words\n");
+    assert_eq!(text(&events, "stdout"), (0..20).map(|number| format!("{number}\n")).collect::<String>());
+}
+
+/// Waits until a process has ended, whether or not its parent knows.
+async fn dead(pid: &str) {
+    let dead = async {
+        while !std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("a child of the role").contains(") Z ") {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(super::role::PATIENCE, dead).await.expect("the process ends");
 }
 
 /// Waits until a process has ended and its parent knows.

@@ -3,14 +3,15 @@
 
 use super::message::{self, Output, ReplyStatus};
 use super::process::StartError;
+use futures_util::{Stream, StreamExt};
 use jupyter_protocol::{ConnectionInfo, ExecuteRequest, InterruptRequest, JupyterMessage, KernelInfoRequest};
 use jupyter_zmq_client::{ClientControlConnection, Connection, DealerSendConnection, RawMessage, RuntimeError};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
-use zeromq::{DealerSocket, Socket, SocketOptions, SocketRecv, SubSocket};
+use zeromq::{DealerSocket, Socket, SocketEvent, SocketOptions, SocketRecv, SubSocket};
 
 /// Messages that wait for the reader of one request.
 const QUEUE: usize = 4;
@@ -28,6 +29,8 @@ pub struct Channels {
     shell: tokio::sync::Mutex<DealerSendConnection>,
     control: tokio::sync::Mutex<ClientControlConnection>,
     routes: Routes,
+    /// Whether the iopub channel is at its end, with everything that came before handed to its request.
+    drained: watch::Receiver<bool>,
     _readers: JoinSet<()>,
 }
 
@@ -38,6 +41,7 @@ impl Channels {
         let mut shell = DealerSocket::with_options(patient());
         let mut control = DealerSocket::with_options(patient());
         let mut iopub = SubSocket::with_options(patient());
+        let events = iopub.monitor();
         iopub.subscribe("").await.map_err(RuntimeError::from)?;
         shell.connect(&info.shell_url()).await.map_err(RuntimeError::from)?;
         control.connect(&info.control_url()).await.map_err(RuntimeError::from)?;
@@ -48,10 +52,13 @@ impl Channels {
         let mut readers = JoinSet::new();
         readers.spawn(route(replies, Arc::clone(&routes)));
         readers.spawn(route(Connection::new(iopub, &info.key, &session), Arc::clone(&routes)));
+        let (ends, drained) = watch::channel(false);
+        readers.spawn(follow_end(events, ends));
         Ok(Channels {
             shell: tokio::sync::Mutex::new(shell),
             control: tokio::sync::Mutex::new(Connection::new(control, &info.key, &session)),
             routes,
+            drained,
             _readers: readers,
         })
     }
@@ -90,6 +97,12 @@ impl Channels {
         let _ = self.control.lock().await.send(InterruptRequest {}.into()).await;
     }
 
+    /// Resolves when the kernel's end of the iopub channel is closed and all that came through it has been handed to its requests.
+    pub async fn drained(&self) {
+        // The sender lives as long as the readers do.
+        let _ = self.drained.clone().wait_for(|drained| *drained).await;
+    }
+
     async fn send(&self, message: JupyterMessage) -> Result<Run, StartError> {
         let (sender, outputs) = mpsc::channel(QUEUE);
         let id = message.header.msg_id.clone();
@@ -113,6 +126,18 @@ fn patient() -> SocketOptions {
     let mut options = SocketOptions::default();
     options.no_connect_timeout();
     options
+}
+
+/// Keeps track of whether the channel is at its end. A kernel that starts may close it once and take a new connection.
+async fn follow_end(mut events: impl Stream<Item = SocketEvent> + Unpin, ends: watch::Sender<bool>) {
+    while let Some(event) = events.next().await {
+        match event {
+            SocketEvent::Connected(..) => ends.send_replace(false),
+            // The reader asks for the next message, and finds the end, once it has handed over the one before.
+            SocketEvent::Disconnected(..) => ends.send_replace(true),
+            _ => continue,
+        };
+    }
 }
 
 /// Hands messages to the requests that caused them, waiting for a request whose reader is slow.

@@ -47,8 +47,12 @@ def flush_now(self):
 
 
 def send_multipart(self, *args, **kwargs):
+    if threading.current_thread() is self.thread:
+        # Sent now: a flush is over when its text is with ZeroMQ, and not behind what was said after it.
+        self._really_send(*args, **kwargs)
+        return
     _send_multipart(self, *args, **kwargs)
-    if len(self._events) > BACKLOG and self.thread.is_alive() and threading.current_thread() is not self.thread:
+    if len(self._events) > BACKLOG and self.thread.is_alive():
         sent = threading.Event()
         self.schedule(sent.set)
         sent.wait()

@@ -113,6 +113,11 @@ impl Kernel {
         self.end.borrow().is_none()
     }
 
+    /// Resolves when all that the kernel published before its end has been handed to its requests.
+    pub async fn drained(&self) {
+        self.channels.drained().await;
+    }
+
     /// Resolves when the kernel is gone.
     pub async fn ended(&self) -> End {
         let mut end = self.end.clone();

@@ -32,7 +32,7 @@ const USR_LINKS: [&str; 6] = ["bin", "sbin", "lib", "lib32", "lib64", "libx32"];
 /// Host users for sandboxes of a platform that runs as root: far from what distributions, containers and directories hand out.
 const OWNERS: std::ops::Range<u32> = 1_900_000_000..2_100_000_000;
 /// How long bubblewrap may take to make the namespaces.
-const BUILD: Duration = Duration::from_secs(30);
+const BUILD: Duration = Duration::from_secs(60);
 
 /// bubblewrap on this machine.
 pub struct Bwrap {

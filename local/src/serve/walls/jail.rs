@@ -18,7 +18,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufRead
 use tokio::process::{Child, ChildStdin};
 
 /// How long envd may take to come up.
-const ENVD_READY: Duration = Duration::from_secs(30);
+const ENVD_READY: Duration = Duration::from_secs(60);
 /// How long envd without walls may take to end what it started, once its stdin is closed.
 const ENVD_ENDS: Duration = Duration::from_secs(5);
 /// How long the processes behind walls may take to end.

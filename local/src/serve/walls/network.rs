@@ -14,8 +14,8 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 
-/// How long pasta may take to connect a namespace.
-const PASTA_READY: Duration = Duration::from_secs(20);
+/// How long pasta may take to connect a namespace. Generous, as all waits of a start: a disk that is busy with something else costs half a minute.
+const PASTA_READY: Duration = Duration::from_secs(60);
 
 /// How much of what a failing pasta says is kept, in bytes.
 const SAID: u64 = 2048;

@@ -196,7 +196,7 @@ export const errors = suite("errors", (test) => {
   test("a new sandbox behind a dead port is unreachable, also when the request timeout ends the wait for it", async (context) => {
     const { options } = silent("https://sandbox.test/s/{sandboxId}/{port}");
     const error = await rejected(
-      context.sdk.Sandbox.create({ ...options, requestTimeoutMs: 400 }),
+      context.sdk.Sandbox.create({ ...options, requestTimeoutMs: 2_000 }),
       context.sdk.UnreachableError,
       "E5004",
     );

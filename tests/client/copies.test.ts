@@ -22,13 +22,22 @@ test("an error of one copy is an instance of the other's classes, and of no clas
   const theirs = (make: unknown, ...args: unknown[]) => new (make as new (...args: unknown[]) => Error)(...args);
   const [missing, denied] = [theirs(other.FileNotFoundError, "gone"), theirs(other.FilePolicyDeniedError, "no")];
   const of = (error: unknown) => {
-    const names = Object.entries(sdk).filter(([name, Class]) => name.endsWith("Error") && error instanceof (Class as Classes[string]));
+    const names = Object.entries(sdk).filter(
+      ([name, Class]) => name.endsWith("Error") && error instanceof (Class as Classes[string]),
+    );
     return names.map(([name]) => name).sort();
   };
   expect(of(missing)).toEqual(["FileNotFoundError", "FileOperationError", "SandboxError"]);
   // It has two parents.
   expect(of(denied)).toEqual(
-    ["FilePolicyDeniedError", "FileOperationError", "PermissionDeniedError", "PolicyDeniedError", "SandboxError", "ServerAPIError"].sort(),
+    [
+      "FilePolicyDeniedError",
+      "FileOperationError",
+      "PermissionDeniedError",
+      "PolicyDeniedError",
+      "SandboxError",
+      "ServerAPIError",
+    ].sort(),
   );
 
   const Missing = sdk.FileNotFoundError as unknown as new (message: string) => Error;

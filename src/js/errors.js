@@ -138,11 +138,23 @@ FilePolicyDeniedError.secondParent = PermissionDeniedError;
 EndpointNotAvailableError.secondParent = CapabilityNotSupportedError;
 Object.defineProperty(SandboxError, Symbol.hasInstance, {
   value(error) {
-    if (Function.prototype[Symbol.hasInstance].call(this, error)) return true;
-    const second = error instanceof Error ? error.constructor.secondParent : undefined;
-    return second !== undefined && (second === this || Object.prototype.isPrototypeOf.call(this, second));
+    return Function.prototype[Symbol.hasInstance].call(this, error) || (error instanceof Error && isBelow(error.constructor, this));
   },
 });
+
+/**
+ * Whether a class is another one, or below it: by a second parent, or as one of the same name in another copy of this package, which a page
+ * may hold too. A class that somebody made of ours has no name of its own here.
+ */
+function isBelow(Class, other) {
+  for (; typeof Class === "function"; Class = Object.getPrototypeOf(Class)) {
+    if (Class === other || (nameOf(Class) && nameOf(Class) === nameOf(other))) return true;
+    if (Object.hasOwn(Class, "secondParent") && isBelow(Class.secondParent, other)) return true;
+  }
+  return false;
+}
+
+const nameOf = (Class) => Object.hasOwn(Class, "className") && Class.className;
 
 /** The error for what the module itself refuses with a text of its own: being called on an object that it did not make. */
 export function refused(text) {

@@ -347,7 +347,8 @@ pub fn classify(doing: Doing, status: u16, code: Option<Code>, has_retry_after: 
     }
 }
 
-/// A server's message, fit for an error: one line, no page, no more than 500 characters. `None` when there is nothing to say.
+/// A server's message, fit for an error: one line, no page, nothing that steers a terminal, no more than 500 characters. `None` when there is
+/// nothing to say.
 pub fn short_message(text: &str) -> Option<String> {
     const LIMIT: usize = 500;
     let text = text.trim();
@@ -355,7 +356,7 @@ pub fn short_message(text: &str) -> Option<String> {
         return None;
     }
     let mut message = String::new();
-    for word in text.split_whitespace() {
+    for word in text.split(|one: char| one.is_whitespace() || one.is_control()).filter(|word| !word.is_empty()) {
         if !message.is_empty() {
             message.push(' ');
         }
@@ -367,7 +368,7 @@ pub fn short_message(text: &str) -> Option<String> {
             break;
         }
     }
-    Some(message)
+    (!message.is_empty()).then_some(message)
 }
 
 #[cfg(test)]
@@ -447,6 +448,8 @@ mod tests {
         assert_eq!(short_message("  a\n\tb "), Some("a b".into()));
         assert_eq!(short_message("<!doctype html><title>502</title>"), None);
         assert_eq!(short_message(" \n"), None);
+        assert_eq!(short_message("a\u{1b}[31mb\0\u{9b}2Jc\r"), Some("a [31mb 2Jc".into()));
+        assert_eq!(short_message("\0\u{1b}"), None);
         assert_eq!(short_message(&"ü".repeat(9000)).map(|text| text.chars().count()), Some(251));
     }
 

@@ -1,8 +1,9 @@
 import type { EntryInfo, Files } from "agent-sandbox-web";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
-import { customElement, property, query, state } from "lit/decorators.js";
+import { property, query, state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
 import { isGone } from "./describe-error.js";
+import { element } from "./element.js";
 import { FileTree, type TreeRow } from "./files/file-tree.js";
 import { TreeWatch } from "./files/tree-watch.js";
 import { bytes } from "./format.js";
@@ -70,7 +71,7 @@ const DRAGGED = "application/x-sandbox-path";
  * @fires tree-move - an entry was dragged to a folder; `detail` is `{path, folder}`
  * @fires tree-change - something has changed; `detail` is `{path, gone}`, and `path` is `""` when it is not known where
  */
-@customElement("sandbox-tree")
+@element("sandbox-tree")
 export class SandboxTree extends LitElement {
   static override styles = [base, treeStyles];
 

@@ -94,7 +94,11 @@ for (const [named, code, suggestion] of [
   [{ TemplateNotFoundError }, "E2001", "Check the template's name, and that the API key may use it."],
   [{ QuotaExceededError }, "E2002", "End sandboxes that are not needed, or ask the platform for a higher limit."],
   [{ SandboxNotFoundError }, "E2009", "It has ended, expired or belongs to another account: create a new one."],
-  [{ ExecutionError }, "E3000", "Check the program, its arguments and its working directory."],
+  [
+    { ExecutionError },
+    "E3000",
+    "Check that the process or code context is still there; commands.list and code.listContexts show them.",
+  ],
   [{ CommandTimeoutError }, "E3001", "Raise timeoutMs (0 = no limit), or run the command in the background."],
   [{ ProcessError }, "E3002", "Look at stderr and exitCode of this error."],
   [{ CapabilityNotSupportedError }, "E3004", "Use a template that has this ability."],

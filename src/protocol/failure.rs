@@ -181,6 +181,8 @@ const CONTROL: &[Doing] = &[Doing::Create, Doing::Sandbox, Doing::List];
 const CONNECT: &[Doing] = &[Doing::Process, Doing::Filesystem];
 const ANY: &[Doing] = &Doing::ALL;
 
+const FULL: &str = "The platform's disk is full: end sandboxes and delete snapshots that are not needed.";
+
 /// The table. The first row that holds counts.
 pub const TABLE: &[Row] = &[
     // The control plane.
@@ -194,9 +196,11 @@ pub const TABLE: &[Row] = &[
     ),
     row(&[Doing::Create], On::Status(404), Class::TemplateNotFound, ""),
     row(&[Doing::Create], On::Statuses(405, 428), Class::SandboxCreation, ""),
+    row(&[Doing::Create], On::Status(507), Class::SandboxCreation, FULL),
     row(&[Doing::Create], On::Statuses(500, 599), Class::SandboxCreation, ""),
     row(&[Doing::Sandbox], On::Status(404), Class::SandboxNotFound, ""),
     row(&[Doing::Sandbox], On::Status(409), Class::Sandbox, "The sandbox is changing its state: wait a moment and try again."),
+    row(&[Doing::Sandbox], On::Status(507), Class::Sandbox, FULL),
     row(
         CONTROL,
         On::Statuses(502, 504),

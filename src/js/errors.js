@@ -94,7 +94,11 @@ for (const [named, code, suggestion] of [
   [{ TemplateNotFoundError }, "E2001", "Check the template's name, and that the API key may use it."],
   [{ QuotaExceededError }, "E2002", "End sandboxes that are not needed, or ask the platform for a higher limit."],
   [{ SandboxNotFoundError }, "E2009", "It has ended, expired or belongs to another account: create a new one."],
-  [{ ExecutionError }, "E3000", "Check the program, its arguments and its working directory."],
+  [
+    { ExecutionError },
+    "E3000",
+    "Check that the process or code context is still there; commands.list and code.listContexts show them.",
+  ],
   [{ CommandTimeoutError }, "E3001", "Raise timeoutMs (0 = no limit), or run the command in the background."],
   [{ ProcessError }, "E3002", "Look at stderr and exitCode of this error."],
   [{ CapabilityNotSupportedError }, "E3004", "Use a template that has this ability."],
@@ -134,11 +138,23 @@ FilePolicyDeniedError.secondParent = PermissionDeniedError;
 EndpointNotAvailableError.secondParent = CapabilityNotSupportedError;
 Object.defineProperty(SandboxError, Symbol.hasInstance, {
   value(error) {
-    if (Function.prototype[Symbol.hasInstance].call(this, error)) return true;
-    const second = error instanceof Error ? error.constructor.secondParent : undefined;
-    return second !== undefined && (second === this || Object.prototype.isPrototypeOf.call(this, second));
+    return Function.prototype[Symbol.hasInstance].call(this, error) || (error instanceof Error && isBelow(error.constructor, this));
   },
 });
+
+/**
+ * Whether a class is another one, or below it: by a second parent, or as one of the same name in another copy of this package, which a page
+ * may hold too. A class that somebody made of ours has no name of its own here.
+ */
+function isBelow(Class, other) {
+  for (; typeof Class === "function"; Class = Object.getPrototypeOf(Class)) {
+    if (Class === other || (nameOf(Class) && nameOf(Class) === nameOf(other))) return true;
+    if (Object.hasOwn(Class, "secondParent") && isBelow(Class.secondParent, other)) return true;
+  }
+  return false;
+}
+
+const nameOf = (Class) => Object.hasOwn(Class, "className") && Class.className;
 
 /** The error for what the module itself refuses with a text of its own: being called on an object that it did not make. */
 export function refused(text) {

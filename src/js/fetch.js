@@ -78,7 +78,7 @@ export async function attempt(fetch, limits, want, url, method, path, headers, b
       exchange.body = await limits.race(response[read]());
     } else {
       const after = exchange.header("retry-after");
-      exchange.retryAfter = after === undefined ? undefined : retryAfterMs(after);
+      exchange.retryAfter = after === undefined ? undefined : retryAfterMs(after, exchange.header("date"));
       let text = "";
       try {
         text = await limits.race(response.text());

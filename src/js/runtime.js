@@ -76,9 +76,9 @@ export function log(logger, failed, method, path, status, durationMs) {
   } catch {}
 }
 
-/** Milliseconds of a Retry-After header, in either of its forms. */
-export function retryAfterMs(value) {
+/** Milliseconds of a Retry-After header, in either of its forms. A moment is the server's: `date` says, where it can be read, what its clock is. */
+export function retryAfterMs(value, date) {
   const seconds = Number(value);
-  const ms = Number.isNaN(seconds) ? Date.parse(value) - Date.now() : seconds * 1000;
+  const ms = Number.isNaN(seconds) ? Date.parse(value) - (Date.parse(date) || Date.now()) : seconds * 1000;
   return Number.isNaN(ms) ? undefined : Math.max(0, Math.ceil(ms));
 }

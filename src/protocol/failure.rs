@@ -181,6 +181,8 @@ const CONTROL: &[Doing] = &[Doing::Create, Doing::Sandbox, Doing::List];
 const CONNECT: &[Doing] = &[Doing::Process, Doing::Filesystem];
 const ANY: &[Doing] = &Doing::ALL;
 
+const FULL: &str = "The platform's disk is full: end sandboxes and delete snapshots that are not needed.";
+
 /// The table. The first row that holds counts.
 pub const TABLE: &[Row] = &[
     // The control plane.
@@ -194,9 +196,11 @@ pub const TABLE: &[Row] = &[
     ),
     row(&[Doing::Create], On::Status(404), Class::TemplateNotFound, ""),
     row(&[Doing::Create], On::Statuses(405, 428), Class::SandboxCreation, ""),
+    row(&[Doing::Create], On::Status(507), Class::SandboxCreation, FULL),
     row(&[Doing::Create], On::Statuses(500, 599), Class::SandboxCreation, ""),
     row(&[Doing::Sandbox], On::Status(404), Class::SandboxNotFound, ""),
     row(&[Doing::Sandbox], On::Status(409), Class::Sandbox, "The sandbox is changing its state: wait a moment and try again."),
+    row(&[Doing::Sandbox], On::Status(507), Class::Sandbox, FULL),
     row(
         CONTROL,
         On::Statuses(502, 504),
@@ -347,7 +351,8 @@ pub fn classify(doing: Doing, status: u16, code: Option<Code>, has_retry_after: 
     }
 }
 
-/// A server's message, fit for an error: one line, no page, no more than 500 characters. `None` when there is nothing to say.
+/// A server's message, fit for an error: one line, no page, nothing that steers a terminal, no more than 500 characters. `None` when there is
+/// nothing to say.
 pub fn short_message(text: &str) -> Option<String> {
     const LIMIT: usize = 500;
     let text = text.trim();
@@ -355,7 +360,7 @@ pub fn short_message(text: &str) -> Option<String> {
         return None;
     }
     let mut message = String::new();
-    for word in text.split_whitespace() {
+    for word in text.split(|one: char| one.is_whitespace() || one.is_control()).filter(|word| !word.is_empty()) {
         if !message.is_empty() {
             message.push(' ');
         }
@@ -367,7 +372,7 @@ pub fn short_message(text: &str) -> Option<String> {
             break;
         }
     }
-    Some(message)
+    (!message.is_empty()).then_some(message)
 }
 
 #[cfg(test)]
@@ -447,6 +452,8 @@ mod tests {
         assert_eq!(short_message("  a\n\tb "), Some("a b".into()));
         assert_eq!(short_message("<!doctype html><title>502</title>"), None);
         assert_eq!(short_message(" \n"), None);
+        assert_eq!(short_message("a\u{1b}[31mb\0\u{9b}2Jc\r"), Some("a [31mb 2Jc".into()));
+        assert_eq!(short_message("\0\u{1b}"), None);
         assert_eq!(short_message(&"ü".repeat(9000)).map(|text| text.chars().count()), Some(251));
     }
 

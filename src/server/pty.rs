@@ -31,13 +31,15 @@ extern "C" {
 
 /// How much output is held for a caller that does not read, in bytes. A browser's WebSocket cannot be told to wait.
 const HELD: usize = 16 * 1024 * 1024;
+/// What a message takes besides its text, in bytes: a flood of empty ones is held, too.
+const MESSAGE: usize = 128;
 
 /// A terminal that is attached.
 pub struct Connection {
     pub session: String,
     socket: OnceCell<Socket>,
     pub pid: Cell<Option<f64>>,
-    /// Messages that wait for their reader, each with its length in bytes.
+    /// Messages that wait for their reader, each with what it takes in bytes.
     items: RefCell<VecDeque<(JsValue, usize)>>,
     held: Cell<usize>,
     /// Rung when a message or the end has come.
@@ -132,8 +134,9 @@ impl Connection {
                 self.typing.answered(get(&message, "data").as_string().map_or(0, |data| data.len()));
             }
         }
-        self.held.set(self.held.get() + text.len());
-        self.items.borrow_mut().push_back((message, text.len()));
+        let length = text.len() + MESSAGE;
+        self.held.set(self.held.get() + length);
+        self.items.borrow_mut().push_back((message, length));
         if self.held.get() > HELD {
             let message = "The terminal's output was not read: more than 16 MiB were waiting, and the connection was closed.";
             let error = Thrown::new(Class::SandboxConnection, message);

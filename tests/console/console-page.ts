@@ -17,7 +17,7 @@ export const PHONE = { width: 390, height: 844, isMobile: true, hasTouch: true }
 export const TERMINAL_SCREEN = ["console-app", "sandbox-console", "sandbox-terminal-group", "sandbox-terminal", ".xterm-screen"];
 
 /** How long anything may take on a slow machine, in ms. */
-const PATIENCE = 45_000;
+const PATIENCE = 90_000;
 
 /** An open console. */
 export class ConsolePage {

@@ -141,7 +141,7 @@ describe("a newcomer's day", { timeout: 180_000 }, () => {
       await page.click("sandbox-tree >>> [role=menuitem]", "Download");
     }
     const there = () => readdirSync(downloads).sort().join(" ");
-    await expect.poll(there, { timeout: 30_000 }).toBe("project.tar.gz rain.png");
+    await expect.poll(there).toBe("project.tar.gz rain.png");
     await page.gone("sandbox-transfers");
     execFileSync("tar", ["-xzf", "project.tar.gz"], { cwd: downloads });
     const names = ["README.md", "rain.py", "rain.png", "data/rain.csv"];

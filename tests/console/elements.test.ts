@@ -58,9 +58,9 @@ globalThis.show = async (handoff, sandboxUrl, name) => {
 };
 `;
 
-const POLICY = (port: number) =>
+const POLICY = (port: number, more = "") =>
   `default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; ` +
-  `connect-src 'self' http://*.localhost:${port}; frame-src http://*.localhost:${port}; require-trusted-types-for 'script'; trusted-types lit-html sandbox-inert`;
+  `connect-src 'self' http://*.localhost:${port}; frame-src http://*.localhost:${port}; require-trusted-types-for 'script'; trusted-types lit-html sandbox-inert${more}`;
 
 test("the package names what its elements need, as optional peers", () => {
   const { dependencies = {} } = json("www/package.json");
@@ -123,15 +123,21 @@ test("each element works alone on another app's page, and loads its engine only 
     root: folder,
     configFile: false,
     logLevel: "error",
+    base: "./",
     build: { outDir: out, assetsInlineLimit: 0, target: "es2022" },
   });
   const platform = await startPlatform();
   const { apiUrl, apiKey, sandboxUrl, sandboxHostUrl } = platform.info;
-  const pages = await servePages({
-    folders: { "/": out },
-    texts: { "/": readFileSync(join(out, "index.html"), "utf8") },
-    headers: { "content-security-policy": POLICY(Number(new URL(apiUrl).port)) },
-  });
+  const port = Number(new URL(apiUrl).port);
+  const index = readFileSync(join(out, "index.html"), "utf8");
+  const serve = (policy: string) =>
+    servePages({
+      folders: { "/again/": out, "/": out },
+      texts: { "/": index },
+      headers: { "content-security-policy": policy },
+    });
+  const pages = await serve(POLICY(port));
+  const twice = await serve(POLICY(port, " 'allow-duplicates'"));
   const browser = await launchChromium();
   try {
     const sandbox = await Sandbox.create({ apiUrl, apiKey, sandboxUrl });
@@ -141,8 +147,9 @@ test("each element works alone on another app's page, and loads its engine only 
     const loaded: string[] = [];
     page.page.on("request", (request) => loaded.push(request.url()));
     const engines = () => loaded.filter((url) => url.includes("-engine"));
-    const present = (name: "files" | "terminal" | "metrics" | "notebook" | "console") =>
-      page.page.evaluate((handoff, url, name) => globalThis.show(handoff, url, name), sandbox.handoff(), sandboxHostUrl, name);
+    type Name = "files" | "terminal" | "metrics" | "notebook" | "console";
+    const present = (name: Name, on = page) =>
+      on.page.evaluate((handoff, url, name) => globalThis.show(handoff, url, name), sandbox.handoff(), sandboxHostUrl, name);
 
     await present("files");
     await page.find("sandbox-tree >>> .row", "hello.txt");
@@ -174,10 +181,26 @@ test("each element works alone on another app's page, and loads its engine only 
     await present("console");
     await page.find("sandbox-console >>> [role=tab]", "Terminal 1");
     expect(page.problems).toEqual([]);
+
+    // The same page with a second copy of the package: the elements of the first show the second one's sandbox and its errors.
+    const both = await ConsolePage.open(await browser.createBrowserContext(), twice.url);
+    await both.page.waitForFunction("globalThis.show !== undefined");
+    await present("files", both);
+    await both.find("sandbox-tree >>> .row", "hello.txt");
+    await both.page.evaluate("globalThis.first = globalThis.show");
+    const entry = /src="\.\/(assets\/[^"]+\.js)"/.exec(index)?.[1];
+    await both.page.evaluate(`import("/again/${entry}")`);
+    expect(await both.page.evaluate("globalThis.first === globalThis.show")).toBe(false);
+    await present("console", both);
+    await both.find("sandbox-console >>> [role=tab]", "Terminal 1");
+    await present("metrics", both);
+    await both.find("sandbox-metrics >>> sandbox-error >>> .code", "E1001");
+    expect(both.problems).toEqual([]);
     await sandbox.kill();
   } finally {
     await browser.close();
     await pages.close();
+    await twice.close();
     await platform.stop();
   }
 });

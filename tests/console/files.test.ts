@@ -176,7 +176,7 @@ describe("the files of a sandbox", { timeout: 120_000 }, () => {
     await choose("project", "Download");
     await choose("slow.bin", "Download");
     const there = () => readdirSync(join(mine, "downloads")).sort().join(" ");
-    await expect.poll(there, { timeout: 30_000 }).toBe("project.tar.gz slow.bin");
+    await expect.poll(there).toBe("project.tar.gz slow.bin");
     await page.gone("sandbox-transfers");
     const listed = execFileSync("tar", ["-tzf", join(mine, "downloads/project.tar.gz")], { encoding: "utf8" });
     expect(listed.split("\n").sort().filter(Boolean)).toEqual([

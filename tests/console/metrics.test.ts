@@ -43,13 +43,13 @@ describe("metrics and ports", { timeout: 120_000 }, () => {
         const plots = window.deepQuery("sandbox-metrics >>> sandbox-time-plot >>> .frame", "");
         return plots.length === 3 && plots.every((plot) => /now \d/.test(plot.ariaLabel ?? plot.getAttribute("aria-label") ?? ""));
       },
-      { timeout: 45_000 },
+      { timeout: 90_000 },
     );
     // Two measurements make a line.
     await page.page.waitForFunction(
       () =>
         window.deepQuery("sandbox-time-plot >>> .line", "").filter((line) => line.getAttribute("d")?.includes("L")).length === 3,
-      { timeout: 45_000 },
+      { timeout: 90_000 },
     );
     await page.find("sandbox-logs >>> .message");
     expect((await info()).endAt).toEqual(endAt);
@@ -88,7 +88,7 @@ describe("metrics and ports", { timeout: 120_000 }, () => {
       const [, used = "", share = ""] = /([\d,.]+) MiB([\d.]+) %/.exec(await row.evaluate((row) => row.textContent)) ?? [];
       return { used: Number(used), share: Number(share) };
     };
-    await expect.poll(async () => (await shown()).used, { timeout: 45_000 }).toBeGreaterThanOrEqual(200);
+    await expect.poll(async () => (await shown()).used, { timeout: 90_000 }).toBeGreaterThanOrEqual(200);
     const { used, share } = await shown();
     expect(used).toBeLessThan(260);
     expect(Math.abs(share - (100 * used) / limit)).toBeLessThanOrEqual(share < 10 ? 0.1 : 0.6);
@@ -146,13 +146,13 @@ describe("metrics and ports", { timeout: 120_000 }, () => {
   test("nothing is read while it is not looked at, nor of a paused sandbox", async () => {
     const asked: string[] = [];
     page.page.on("request", (request) => asked.push(request.url()));
-    await page.page.waitForRequest((request) => request.url().includes("/metrics"), { timeout: 45_000 });
+    await page.page.waitForRequest((request) => request.url().includes("/metrics"), { timeout: 90_000 });
     await page.click("[role=tab]", "Command");
     await page.find("sandbox-command >>> textarea");
     asked.length = 0;
     // The list of the sandboxes goes on: after two of its readings the metrics would have come too.
     for (let at = 0; at < 2; at += 1)
-      await page.page.waitForRequest((request) => request.url().includes("/sandboxes?"), { timeout: 45_000 });
+      await page.page.waitForRequest((request) => request.url().includes("/sandboxes?"), { timeout: 90_000 });
     expect(asked.filter((url) => url.includes("/metrics") || url.includes("/logs"))).toEqual([]);
   });
 

@@ -25,13 +25,13 @@ describe("the notebook", { timeout: 240_000 }, () => {
         (path) => window.deepQuery(path, "").filter((bracket) => getComputedStyle(bracket).outlineStyle !== "none").length,
         `${cell(2)} >>> .cm-matchingBracket`,
       );
-    await expect.poll(marked, { timeout: 30_000 }).toBe(2);
+    await expect.poll(marked).toBe(2);
     await page.click(`${cell(1)} >>> .cm-content`);
-    await expect.poll(marked, { timeout: 30_000 }).toBe(0);
+    await expect.poll(marked).toBe(0);
     await page.click(`${cell(2)} >>> .cm-content`);
     await notebook.press("Control", "a");
     await page.page.keyboard.type("if a:\nb");
-    await expect.poll(() => page.text(`${cell(2)} >>> .cm-line:nth-child(2)`), { timeout: 30_000 }).toBe("    b");
+    await expect.poll(() => page.text(`${cell(2)} >>> .cm-line:nth-child(2)`)).toBe("    b");
   });
 
   test("a figure is an image, with its data behind it", async () => {

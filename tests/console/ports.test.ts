@@ -11,7 +11,7 @@ const used = useConsole(async (page) => {
   id = await page.createSandbox();
   // Which ports were open before is known once the second question is answered.
   for (let question = 0; question < 2; question += 1)
-    await page.page.waitForResponse((response) => response.url().endsWith("/process.Process/SendInput"), { timeout: 45_000 });
+    await page.page.waitForResponse((response) => response.url().endsWith("/process.Process/SendInput"), { timeout: 90_000 });
 });
 
 const NOTICE = "console-notices >>> .notice";
@@ -53,7 +53,7 @@ describe("a port that opens", { timeout: 120_000 }, () => {
     );
     await page.gone(NOTICE, "Port 8126");
     const [opened] = await Promise.all([
-      shared.context.waitForTarget((target) => target.url().includes(`8125-${id}`), { timeout: 45_000 }),
+      shared.context.waitForTarget((target) => target.url().includes(`8125-${id}`), { timeout: 90_000 }),
       page.click(`${NOTICE}[data-key$="8125"] >>> button`, "Open"),
     ]);
     await (await opened.page())?.close();

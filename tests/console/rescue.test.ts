@@ -21,7 +21,8 @@ const HINT = "sandbox-editor >>> .outside";
 describe("a command that a pause cuts off", { timeout: 120_000 }, () => {
   test("goes on to be read after it, or makes way for another that asks for the sandbox to go on; a paused sandbox is asked nothing", async () => {
     const { page, connection } = used;
-    await page.run("mkdir -p unread/deeper; echo text > note.txt; echo two > two.txt; mkfifo go");
+    // More rows than there is room for.
+    await page.run("mkdir -p unread/deeper f{10..59}; echo text > note.txt; echo two > two.txt; mkfifo go");
     await page.find("sandbox-tree >>> .row", "two.txt");
     await page.start("echo before; read -r line < go; echo after $line; read -r line < go");
     await page.outputHas("before");
@@ -32,6 +33,14 @@ describe("a command that a pause cuts off", { timeout: 120_000 }, () => {
     page.page.on("request", (request) => asked.push(request.url()));
     await page.click("sandbox-tree >>> .row", "unread");
     await page.find("sandbox-tree >>> .note", "This sandbox is paused");
+    const [note, tree] = await page.page.evaluate(() =>
+      ["sandbox-tree >>> .note", "sandbox-tree"].map((path) => {
+        const { top = 0, bottom = 0 } = window.deepQuery(path, "")[0]?.getBoundingClientRect() ?? {};
+        return { top, bottom };
+      }),
+    );
+    expect(note?.top).toBeGreaterThanOrEqual(tree?.top ?? 0);
+    expect(note?.bottom).toBeLessThanOrEqual(tree?.bottom ?? 0);
     await page.click("sandbox-tree >>> .row", "two.txt");
     await page.find("sandbox-editor >>> sandbox-error >>> .title", "This sandbox is paused");
     await page.click('button[aria-label="New terminal"]');
@@ -43,7 +52,7 @@ describe("a command that a pause cuts off", { timeout: 120_000 }, () => {
     await page.answer("Cancel");
     expect(asked.filter((url) => new URL(url).host.includes(id))).toEqual([]);
     await Promise.all([
-      page.page.waitForResponse((response) => response.url().endsWith("/process.Process/Connect"), { timeout: 45_000 }),
+      page.page.waitForResponse((response) => response.url().endsWith("/process.Process/Connect"), { timeout: 90_000 }),
       page.click(".paused >>> button", "Resume"),
     ]);
     await page.find("sandbox-command >>> .end", "running");

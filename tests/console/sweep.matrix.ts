@@ -1,4 +1,4 @@
-// Every panel and dialog beside those of look.test.ts, at a desk's width and a phone's, in light and dark: sound for axe, nothing sticks out.
+// Every panel and dialog beside those of look.ts, at a desk's width and a phone's, in light and dark: sound for axe, nothing sticks out.
 import { Sandbox } from "agent-sandbox-web";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { accessibilityFindings } from "../support/axe.ts";

@@ -28,7 +28,7 @@ export function useConsole(begin?: (page: ConsolePage) => Promise<void>, args?: 
   beforeAll(async () => {
     shared = await openConsole(args);
     await begin?.(shared.first);
-  }, 120_000);
+  });
   afterAll(() => shared?.close());
   return {
     get shared() {
@@ -50,13 +50,15 @@ export function useConsole(begin?: (page: ConsolePage) => Promise<void>, args?: 
   };
 }
 
+/** Opens a console whose sandboxes can have code cells. */
+export function useInterpreter(begin: (page: ConsolePage) => Promise<void>): UsedConsole {
+  beforeAll(prepareRuntime, FIRST_USE_MS);
+  return useConsole(begin, ["--runtime-dir", runtimeDir]);
+}
+
 /** Opens a console with the notebook of a new sandbox before the tests of a file. */
 export function useNotebook(): UsedConsole {
-  beforeAll(prepareRuntime, FIRST_USE_MS);
-  return useConsole(
-    async (page) => {
-      await new NotebookPage(page).begin();
-    },
-    ["--runtime-dir", runtimeDir],
-  );
+  return useInterpreter(async (page) => {
+    await new NotebookPage(page).begin();
+  });
 }

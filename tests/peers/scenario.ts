@@ -62,7 +62,7 @@ async function raises(work: () => Promise<unknown>): Promise<boolean> {
 }
 
 async function until(condition: () => Promise<boolean> | boolean): Promise<boolean> {
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + 60_000;
   while (!(await condition())) {
     if (Date.now() > deadline) return false;
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -132,8 +132,14 @@ async function control({ client, sandbox, step }: Scene): Promise<void> {
   await step("unknownTemplate", () => raises(() => Sandbox.create("no-such-template", options)));
 }
 
+/** Waits until somebody who heard the first word lets it go on: however slow anybody is, the second is never in the same piece. */
+const UNTIL_TOLD = "until rm /tmp/told 2>/dev/null; do sleep 0.02; done";
+
 async function commands({ client, sandbox, step }: Scene): Promise<void> {
   const { commands } = sandbox;
+  const heard = (chunks: string[]) => (chunk: string) => {
+    if (chunks.push(chunk) === 1) void sandbox.files.write("/tmp/told", "");
+  };
   await step("run", () => commandOutcome(client, commands.run("echo hello; echo oops >&2")));
   await step("nonZeroExit", () => commandOutcome(client, commands.run("echo out; echo err >&2; exit 3")));
   await step("environment", async () => {
@@ -145,12 +151,12 @@ async function commands({ client, sandbox, step }: Scene): Promise<void> {
   await step("timeout", () => outcome(() => commands.run("sleep 30", { timeoutMs: 1000 })));
   await step("streaming", async () => {
     const chunks: string[] = [];
-    await commands.run("echo one; sleep 0.4; echo two", { onStdout: (chunk) => void chunks.push(chunk) });
+    await commands.run(`echo one; ${UNTIL_TOLD}; echo two`, { onStdout: heard(chunks) });
     return chunks;
   });
   await step("errorStreaming", async () => {
     const chunks: string[] = [];
-    await commands.run("echo one >&2; sleep 0.4; echo two >&2", { onStderr: (chunk) => void chunks.push(chunk) });
+    await commands.run(`echo one >&2; ${UNTIL_TOLD}; echo two >&2`, { onStderr: heard(chunks) });
     return chunks;
   });
   await step("signalled", async () => (await commandOutcome(client, commands.run("kill -9 $$"))).exitCode);

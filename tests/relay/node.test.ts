@@ -87,7 +87,12 @@ test("more sandboxes than the policy allows are a quota, an ended one is not fou
   await using one = await Sandbox.create("base", of("dave"));
   await using two = await Sandbox.create("base", of("dave"));
   await expect(Sandbox.create("base", of("dave"))).rejects.toThrow(QuotaExceededError);
-  await expect(Sandbox.create("base", { ...of("dave"), timeoutMs: 7_200_000 })).rejects.toThrow(/3600000 ms at a time/);
+  await expect(Sandbox.create("base", { ...of("dave"), timeoutMs: 7_200_000 })).rejects.toMatchObject({
+    name: "AuthenticationError",
+    code: "E1000",
+    status: 403,
+    message: expect.stringMatching(/3600000 ms at a time/),
+  });
   await expect(Sandbox.connect(one.sandboxId, of("erin"))).rejects.toMatchObject({ code: "E2009" });
   await one.setTimeout(120_000);
   expect(await one.pause()).toBe(true);

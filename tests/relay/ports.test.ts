@@ -214,7 +214,7 @@ describe("behind a server of Node's", () => {
   async function raw(port: number, head: string): Promise<string> {
     const socket = connect(port, "127.0.0.1");
     socket.write(head);
-    const timer = setTimeout(() => socket.destroy(), 20_000);
+    const timer = setTimeout(() => socket.destroy(), 60_000);
     return await text(socket).finally(() => clearTimeout(timer));
   }
 

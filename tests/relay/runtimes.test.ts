@@ -56,7 +56,7 @@ describe.each(runtimes)("%s", (runtime) => {
       // The server's port for terminals may open a moment after the other.
       const terminal = await vi.waitFor(() => server.pty.connect(sessionId), { timeout: 60_000, interval: 200 });
       await terminal.send("echo $((6 * 7))ends\n");
-      await terminal.expect("42ends", 30_000);
+      await terminal.expect("42ends", 60_000);
       await terminal.close();
       // A refusal of the server's own comes through as it is.
       await expect(server.withToken("wrong").process.shell("true")).rejects.toMatchObject({ code: "E9001" });

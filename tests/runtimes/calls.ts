@@ -554,7 +554,7 @@ async function gone(sandbox: Sandbox, command: string): Promise<void> {
 async function shown(terminal: TerminalSession, wanted: string): Promise<string> {
   let output = "";
   while (!output.includes(wanted)) {
-    const chunk = await terminal.receive(30_000);
+    const chunk = await terminal.receive(60_000);
     assert.isDefined(chunk, `the terminal never showed ${wanted}, but ${JSON.stringify(output)}`);
     output += text(chunk ?? new Uint8Array());
   }

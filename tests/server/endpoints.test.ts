@@ -262,7 +262,7 @@ describe("process", () => {
     expect((await client.process.list()).map(({ pid }) => pid)).toContain(cat.pid);
     expect(await client.process.sendStdin(cat.pid, "text ")).toEqual({ pid: cat.pid, written: 5, closed: false });
     expect(await client.process.sendStdin(cat.pid, Uint8Array.of(0x62, 0x0a))).toMatchObject({ written: 2 });
-    const output = await client.process.output(cat.pid, { since: 0, waitMs: 5000 });
+    const output = await client.process.output(cat.pid, { since: 0, waitMs: 30_000 });
     expect(output.events[0]).toMatchObject({ seq: 0, stream: "stdout" });
     await rejected(client.process.sendStdin(cat.pid, ""), ServerAPIError, { statusCode: 400 });
     expect(await client.process.closeStdin(cat.pid)).toMatchObject({ closed: true });

@@ -130,6 +130,35 @@ describe("a server of terminals that talks nonsense", () => {
       },
     ));
 
+  test("is left when it floods with messages that hold nothing", async () => {
+    let closed = 0;
+    /** A socket that is flooded at once. */
+    class Flooded extends EventTarget {
+      readonly readyState = WebSocket.OPEN;
+      constructor() {
+        super();
+        setImmediate(() => {
+          this.#get(started);
+          // So many at most: each takes room, and a little of it is enough.
+          for (let left = 250_000; left > 0 && closed === 0; left--) this.#get("");
+        });
+      }
+      #get(data: string) {
+        this.dispatchEvent(Object.assign(new Event("message"), { data }));
+      }
+      close() {
+        closed++;
+        this.dispatchEvent(Object.assign(new Event("close"), { code: 1000, reason: "" }));
+      }
+    }
+    const client = new ServerClient("http://127.0.0.1", { ptyUrl: "ws://127.0.0.1:9", webSocket: Flooded as never });
+    const terminal = await client.pty.connect("s");
+    expect(closed).toBe(1);
+    const end = await terminal.closed;
+    expect(end).toBeInstanceOf(SandboxConnectionError);
+    expect(end?.message).toContain("was not read");
+  });
+
   test("is given up when it says nothing", () =>
     attached(
       () => undefined,

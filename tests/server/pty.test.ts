@@ -1,6 +1,6 @@
 // Terminals over WebSocket against the real server.
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -131,8 +131,10 @@ describe("a paste of 1 MB", () => {
 
   test("is refused where it is not read, and wedges nothing", () =>
     withTerminal(async (terminal) => {
-      await terminal.send("sleep 4; true\n");
-      await terminal.expect("sleep 4");
+      const gate = join(server.base, "go-on");
+      // Its own word and not the echo of the line: a shell that still reads takes the paste.
+      await terminal.send(`echo bu''sy; until [ -e ${gate} ]; do sleep 0.1; done\n`);
+      await terminal.expect("busy\r\n");
       const error = await rejected(terminal.send(paste, { timeoutMs: 500 }), PayloadTooLargeError, { code: "E9004" });
       expect(error.message).toMatch(/\d+ of 1048608 bytes/);
       await withTerminal(async (other) => {
@@ -140,9 +142,10 @@ describe("a paste of 1 MB", () => {
         await other.expect("unharmed");
       });
       // Its own terminal reads on when its program has ended.
+      writeFileSync(gate, "");
       await terminal.send("\n");
       await terminal.send("echo ba''ck\n");
-      await terminal.expect("\nback\r\n", 30_000);
+      await terminal.expect("\nback\r\n", 60_000);
     }));
 
   test("is given up by its signal, and the next one in line goes on", () =>

@@ -117,14 +117,14 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
   const exited = once(child, "exit");
   child.kill(signal);
-  const timer = setTimeout(() => child.kill("SIGKILL"), 30_000);
+  const timer = setTimeout(() => child.kill("SIGKILL"), 60_000);
   await exited;
   clearTimeout(timer);
 }
 
 /** Processes that still run a while after their platform ended; the kernel needs a moment to reap a PID namespace. */
 async function outlivers(started: ProcessId[]): Promise<string[]> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 60_000;
   let left = started.filter(isAlive);
   while (left.length > 0 && Date.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -1,4 +1,4 @@
-import { Sandbox } from "agent-sandbox-web";
+import type { Sandbox } from "agent-sandbox-web";
 import { meansItself } from "./itself.js";
 import { plainName } from "./names.js";
 import { confirm } from "./sandbox-dialog.js";
@@ -44,7 +44,9 @@ function portAddress(sandbox: Sandbox, port: number, { pathname, search, hash }:
 function sandboxAround(from: Node): Sandbox | undefined {
   let node: Node | null = from;
   while (node) {
-    if ("sandbox" in node && node.sandbox instanceof Sandbox) return node.sandbox;
+    // Its class may be that of another copy of the package.
+    const { sandbox } = node as { sandbox?: Partial<Sandbox> | undefined };
+    if (typeof sandbox?.getUrl === "function") return sandbox as Sandbox;
     node = node instanceof ShadowRoot ? node.host : node.parentNode;
   }
   return undefined;

@@ -1,10 +1,11 @@
 import { CapabilityNotSupportedError } from "agent-sandbox-web";
 import { html, LitElement, nothing, type PropertyValues } from "lit";
-import { customElement, property, query, state } from "lit/decorators.js";
+import { property, query, state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
 import { OutputLines } from "./ansi.js";
 import { cellStyles } from "./cell-styles.js";
 import { ExplainedError } from "./describe-error.js";
+import { element } from "./element.js";
 import { duration } from "./format.js";
 import { icon } from "./icons.js";
 import { languageOf } from "./language.js";
@@ -40,7 +41,7 @@ const tracebacks = new WeakMap<ErrorOutput, OutputLines>();
  * @fires cell-leave - the cursor goes to the cell before (-1) or after (1)
  * @fires need-template - the sandbox has no code interpreter, and the person wants one of the template `detail` that has; composed
  */
-@customElement("sandbox-cell")
+@element("sandbox-cell")
 export class SandboxCell extends LitElement {
   static override styles = [base, cellStyles];
 

@@ -1,5 +1,6 @@
 import { css, html, LitElement, nothing, type PropertyValues, svg } from "lit";
-import { customElement, property, state } from "lit/decorators.js";
+import { property, state } from "lit/decorators.js";
+import { element } from "./element.js";
 import { plainName } from "./names.js";
 import type { DrawableChart } from "./notebook/charts.js";
 import { type PlotBox, plotStyles } from "./plot/axes.js";
@@ -11,7 +12,7 @@ const HEIGHT = 300;
 const REACH = 40;
 
 /** A chart that answers: what is under the pointer is told, series are hidden by their names, and a part of the x axis is zoomed into by dragging. */
-@customElement("sandbox-chart")
+@element("sandbox-chart")
 export class SandboxChart extends LitElement {
   static override styles = [
     base,

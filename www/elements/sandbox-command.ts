@@ -1,11 +1,12 @@
 import type { CommandHandle, Sandbox } from "agent-sandbox-web";
 import { html, LitElement, nothing } from "lit";
-import { customElement, property, query, state } from "lit/decorators.js";
+import { property, query, state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
 import { OutputLines } from "./ansi.js";
 import { keepRuns, restoreRuns } from "./command/keep.js";
 import { commandStyles } from "./command-styles.js";
 import { codeOf, isPaused } from "./describe-error.js";
+import { element } from "./element.js";
 import { duration } from "./format.js";
 import { icon } from "./icons.js";
 import { DrawPacer } from "./next-frame.js";
@@ -46,7 +47,7 @@ interface Run {
  * @fires command-end - a command has ended
  * @fires need-resume - the sandbox is paused, and the person wants it to go on
  */
-@customElement("sandbox-command")
+@element("sandbox-command")
 export class SandboxCommand extends LitElement {
   static override styles = [base, emptyState, commandStyles];
 

@@ -1,9 +1,10 @@
 import type { Sandbox } from "agent-sandbox-web";
 import { html, LitElement, nothing, type PropertyValues } from "lit";
-import { customElement, property, query, state } from "lit/decorators.js";
+import { property, query, state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
 import type { Action } from "./actions.js";
 import { consoleStyles } from "./console-styles.js";
+import { element } from "./element.js";
 import { icon } from "./icons.js";
 import { Poller } from "./metrics/poller.js";
 import { hasStreamsLeft, type PortChange, PortWatch } from "./metrics/port-watch.js";
@@ -38,7 +39,7 @@ const STEP = 24;
  * @fires ports-change - while it can be seen, other ports have opened or closed; `detail` is `{opened, closed}`, the numbers of each. Each
  *   port is told as opened once, and none that the kernel chose or that the sandbox itself uses
  */
-@customElement("sandbox-console")
+@element("sandbox-console")
 export class SandboxConsole extends LitElement {
   static override styles = [base, consoleStyles];
 

@@ -1,5 +1,6 @@
 import { css, html, LitElement, nothing } from "lit";
-import { customElement, property, query, state } from "lit/decorators.js";
+import { property, query, state } from "lit/decorators.js";
+import { element } from "./element.js";
 import { base, dialogBox } from "./styles.js";
 
 /** A question to the person. All texts are shown as text. */
@@ -31,7 +32,7 @@ export interface Question {
 }
 
 /** The dialog behind {@link confirm} and {@link prompt}. */
-@customElement("sandbox-dialog")
+@element("sandbox-dialog")
 export class SandboxDialog extends LitElement {
   static override styles = [
     base,

@@ -1,6 +1,6 @@
 import type { Sandbox } from "agent-sandbox-web";
 import { html, LitElement, nothing, type PropertyValues } from "lit";
-import { customElement, property, query, state } from "lit/decorators.js";
+import { property, query, state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
 import { Attention } from "./attention.js";
 import { isGone } from "./describe-error.js";
@@ -31,6 +31,7 @@ import {
   type TextActs,
 } from "./editor/views.js";
 import { editorStyles } from "./editor-styles.js";
+import { element } from "./element.js";
 import { type OpenedFile, openFile } from "./files/open-file.js";
 import { icon } from "./icons.js";
 import { languageOf } from "./language.js";
@@ -49,7 +50,7 @@ import "./sandbox-error.js";
  * @fires need-resume - the sandbox is paused, and the person wants it to go on
  * @fires editor-back - the person wants back to where files are chosen
  */
-@customElement("sandbox-editor")
+@element("sandbox-editor")
 export class SandboxEditor extends LitElement {
   static override styles = [base, emptyState, editorStyles];
 

@@ -1,6 +1,7 @@
 import { css, html, LitElement, nothing } from "lit";
-import { customElement, property } from "lit/decorators.js";
+import { property } from "lit/decorators.js";
 import { describeError } from "./describe-error.js";
+import { element } from "./element.js";
 import { icon } from "./icons.js";
 import { base } from "./styles.js";
 
@@ -11,7 +12,7 @@ import { base } from "./styles.js";
  * @fires retry - the person wants to try again
  * @fires dismiss - the person has read it
  */
-@customElement("sandbox-error")
+@element("sandbox-error")
 export class SandboxErrorPanel extends LitElement {
   static override styles = [
     base,

@@ -1,8 +1,9 @@
 import type { EntryInfo, Sandbox } from "agent-sandbox-web";
 import { html, LitElement, nothing, type PropertyValues } from "lit";
-import { customElement, property, query, state } from "lit/decorators.js";
+import { property, query, state } from "lit/decorators.js";
 import { isGone } from "./describe-error.js";
 import { keepDrafts, restoreDrafts } from "./editor/drafts.js";
+import { element } from "./element.js";
 import { FileActions } from "./files/actions.js";
 import { keepShown, restoreShown } from "./files/keep.js";
 import { chosenEntries, droppedEntries, type LocalEntry } from "./files/local-entries.js";
@@ -31,7 +32,7 @@ const KEEP_AFTER_MS = 500;
  * @fires need-sandbox - see `<sandbox-editor>`
  * @fires notebook-open - the person wants the notebook file of the path `detail`; prevent the default to open it elsewhere than as text
  */
-@customElement("sandbox-files")
+@element("sandbox-files")
 export class SandboxFiles extends LitElement {
   static override styles = [base, filesStyles];
 

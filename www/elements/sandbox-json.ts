@@ -1,5 +1,6 @@
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
-import { customElement, property } from "lit/decorators.js";
+import { property } from "lit/decorators.js";
+import { element } from "./element.js";
 import { base } from "./styles.js";
 
 const OPEN_DEPTH = 1;
@@ -7,7 +8,7 @@ const PART = 100;
 const LONGEST_TEXT = 2000;
 
 /** A JSON value as a tree that is opened level by level. */
-@customElement("sandbox-json")
+@element("sandbox-json")
 export class SandboxJson extends LitElement {
   static override styles = [
     base,

@@ -1,7 +1,8 @@
 import type { Sandbox, SandboxLogEntry } from "agent-sandbox-web";
 import { css, html, LitElement, nothing, type PropertyValues } from "lit";
-import { customElement, property, state } from "lit/decorators.js";
+import { property, state } from "lit/decorators.js";
 import { codeOf } from "./describe-error.js";
+import { element } from "./element.js";
 import { bytes, percent } from "./format.js";
 import { type Machine, MachineReader } from "./metrics/machine.js";
 import { Poller } from "./metrics/poller.js";
@@ -29,7 +30,7 @@ const FINAL = new Set(["E8004", "E1001"]);
  * What a sandbox uses and what goes on in it: CPU, memory and disk over time, open ports with a preview, processes with a way to end them,
  * and the log. It reads only while it can be seen, and reading never extends the sandbox's life.
  */
-@customElement("sandbox-metrics")
+@element("sandbox-metrics")
 export class SandboxMetricsElement extends LitElement {
   static override styles = [
     base,

@@ -1,7 +1,8 @@
 import type { Sandbox } from "agent-sandbox-web";
 import { html, LitElement, nothing, type PropertyValues } from "lit";
-import { customElement, property, query, state } from "lit/decorators.js";
+import { property, query, state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
+import { element } from "./element.js";
 import { icon } from "./icons.js";
 import { baseName, plainName, visibleName } from "./names.js";
 import { Cell } from "./notebook/cell.js";
@@ -34,7 +35,7 @@ const KEEP_AFTER_MS = 400;
  * @fires need-resume - the sandbox is paused, and the person wants it to go on
  * @fires need-template - the sandbox has no code interpreter, and the person wants one of the template `detail` that has
  */
-@customElement("sandbox-notebook")
+@element("sandbox-notebook")
 export class SandboxNotebook extends LitElement {
   static override styles = [base, notebookStyles];
 

@@ -1,13 +1,13 @@
 import { css, LitElement } from "lit";
-import { customElement } from "lit/decorators.js";
 import type { Channel, OutputLines, Span, TextStyle } from "./ansi.js";
+import { element } from "./element.js";
 import { base } from "./styles.js";
 
 /**
  * Shows {@link OutputLines} as they grow. Drawing happens once a frame and touches only what changed, so that output that comes faster
  * than it can be drawn does not hold up the page.
  */
-@customElement("sandbox-output")
+@element("sandbox-output")
 export class SandboxOutput extends LitElement {
   static override styles = [
     base,

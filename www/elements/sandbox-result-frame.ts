@@ -1,6 +1,7 @@
 import { css, html, LitElement, type PropertyValues } from "lit";
-import { customElement, property, query, state } from "lit/decorators.js";
+import { property, query, state } from "lit/decorators.js";
 import { Appearance } from "./appearance.js";
+import { element } from "./element.js";
 import { FRAME_STYLE } from "./notebook/frame-style.js";
 import { openLink } from "./open-link.js";
 import { base } from "./styles.js";
@@ -19,7 +20,7 @@ interface FrameMessage {
  * HTML of a sandbox in a frame of another origin, as high as its content. The frame may run the HTML's scripts; it has no storage, no
  * network, and no way to this page but two messages: its height, and a link that was clicked.
  */
-@customElement("sandbox-result-frame")
+@element("sandbox-result-frame")
 export class SandboxResultFrame extends LitElement {
   static override styles = [
     base,

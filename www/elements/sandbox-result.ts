@@ -1,5 +1,6 @@
 import { css, html, LitElement, nothing, type PropertyValues } from "lit";
-import { customElement, property, state } from "lit/decorators.js";
+import { property, state } from "lit/decorators.js";
+import { element } from "./element.js";
 import { bytes } from "./format.js";
 import { icon } from "./icons.js";
 import { plainName } from "./names.js";
@@ -16,7 +17,7 @@ const SHOWN_TEXT = 50_000;
 const MOST_TEXT = 2_000_000;
 
 /** A result of a code cell in the best of its forms; the person can choose another. Nothing in it is ever markup of this page. */
-@customElement("sandbox-result")
+@element("sandbox-result")
 export class SandboxResult extends LitElement {
   static override styles = [
     base,

@@ -1,6 +1,7 @@
 import type { Commands } from "agent-sandbox-web";
 import { css, html, LitElement, nothing, type PropertyValues } from "lit";
-import { customElement, property, query, state } from "lit/decorators.js";
+import { property, query, state } from "lit/decorators.js";
+import { element } from "./element.js";
 import { findNames, MOST_NAMES } from "./files/find-names.js";
 import { type Match, MOST_MATCHES, searchFiles } from "./files/grep.js";
 import { icon } from "./icons.js";
@@ -21,7 +22,7 @@ export interface FoundPlace {
  * @fires search-open - the person wants the place of `detail`, `{path, line}`
  * @fires search-close - the person wants the files back
  */
-@customElement("sandbox-search")
+@element("sandbox-search")
 export class SandboxSearch extends LitElement {
   static override styles = [
     base,

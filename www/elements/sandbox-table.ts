@@ -1,5 +1,6 @@
 import { css, html, LitElement, nothing, type PropertyValues } from "lit";
-import { customElement, property, state } from "lit/decorators.js";
+import { property, state } from "lit/decorators.js";
+import { element } from "./element.js";
 import { compare, isNumeric, type Table } from "./notebook/tables.js";
 import { base } from "./styles.js";
 
@@ -7,7 +8,7 @@ const SHOWN_ROWS = 50;
 const MORE_ROWS = 1000;
 
 /** A table of values with sorting by its columns. Long ones are shown from their beginning. */
-@customElement("sandbox-table")
+@element("sandbox-table")
 export class SandboxTable extends LitElement {
   static override styles = [
     base,

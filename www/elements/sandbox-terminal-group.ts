@@ -1,7 +1,8 @@
 import type { ProcessInfo, Sandbox } from "agent-sandbox-web";
 import { css, html, LitElement, nothing } from "lit";
-import { customElement, property, query, state } from "lit/decorators.js";
+import { property, query, state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
+import { element } from "./element.js";
 import { icon } from "./icons.js";
 import type { SandboxTerminal } from "./sandbox-terminal.js";
 import type { SandboxTerminalSettings } from "./sandbox-terminal-settings.js";
@@ -20,7 +21,7 @@ interface Pane {
 const MOST = 4;
 
 /** Terminals side by side, or one above the other where there is little room, with their tools. */
-@customElement("sandbox-terminal-group")
+@element("sandbox-terminal-group")
 export class SandboxTerminalGroup extends LitElement {
   static override styles = [
     base,

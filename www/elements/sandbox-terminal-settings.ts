@@ -1,6 +1,7 @@
 import type { ProcessInfo, Sandbox } from "agent-sandbox-web";
 import { css, html, LitElement } from "lit";
-import { customElement, property, query, state } from "lit/decorators.js";
+import { property, query, state } from "lit/decorators.js";
+import { element } from "./element.js";
 import { plainName } from "./names.js";
 import { base } from "./styles.js";
 import { changeTerminalSettings, FONT_SIZES, onTerminalSettings, SCROLLBACKS, terminalSettings } from "./terminal/settings.js";
@@ -12,7 +13,7 @@ import "./sandbox-error.js";
  *
  * @fires shell-attach - the person wants a terminal for the running shell `detail`
  */
-@customElement("sandbox-terminal-settings")
+@element("sandbox-terminal-settings")
 export class SandboxTerminalSettings extends LitElement {
   static override styles = [
     base,

@@ -1,9 +1,10 @@
 import { type Sandbox, SandboxError, type TerminalEnd, type TerminalSession } from "agent-sandbox-web";
 import { html, LitElement, nothing, type PropertyValues } from "lit";
-import { customElement, property, query, state } from "lit/decorators.js";
+import { property, query, state } from "lit/decorators.js";
 import { Appearance } from "./appearance.js";
 import { Attention } from "./attention.js";
 import { isGone } from "./describe-error.js";
+import { element } from "./element.js";
 import { icon } from "./icons.js";
 import { plainName } from "./names.js";
 import { openLink } from "./open-link.js";
@@ -34,7 +35,7 @@ export type TerminalPhase = "starting" | "open" | "ended" | "failed";
  * @fires terminal-control - Ctrl, held for one character, is let go of
  * @fires terminal-leave - the person wants to leave it by keyboard (F6)
  */
-@customElement("sandbox-terminal")
+@element("sandbox-terminal")
 export class SandboxTerminal extends LitElement {
   static override styles = [base, terminalStyles];
 

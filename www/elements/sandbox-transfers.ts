@@ -1,6 +1,7 @@
 import { css, html, LitElement, nothing } from "lit";
-import { customElement, property } from "lit/decorators.js";
+import { property } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
+import { element } from "./element.js";
 import type { Transfer, Transfers } from "./files/transfers.js";
 import { bytes } from "./format.js";
 import { icon } from "./icons.js";
@@ -8,7 +9,7 @@ import { base } from "./styles.js";
 import "./sandbox-error.js";
 
 /** Uploads and downloads that are under way or have failed. Call `requestUpdate` when they have changed. */
-@customElement("sandbox-transfers")
+@element("sandbox-transfers")
 export class SandboxTransfers extends LitElement {
   static override styles = [
     base,

@@ -1,8 +1,9 @@
 import type { EntryInfo, Files } from "agent-sandbox-web";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
-import { customElement, property, query, state } from "lit/decorators.js";
+import { property, query, state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
 import { isGone } from "./describe-error.js";
+import { element } from "./element.js";
 import { FileTree, type TreeRow } from "./files/file-tree.js";
 import { TreeWatch } from "./files/tree-watch.js";
 import { bytes } from "./format.js";
@@ -70,7 +71,7 @@ const DRAGGED = "application/x-sandbox-path";
  * @fires tree-move - an entry was dragged to a folder; `detail` is `{path, folder}`
  * @fires tree-change - something has changed; `detail` is `{path, gone}`, and `path` is `""` when it is not known where
  */
-@customElement("sandbox-tree")
+@element("sandbox-tree")
 export class SandboxTree extends LitElement {
   static override styles = [base, treeStyles];
 
@@ -176,8 +177,10 @@ export class SandboxTree extends LitElement {
     const entries = rows.filter((row) => row.kind === "entry");
     const reachable = entries.some((row) => row.entry.path === this.selected) ? this.selected : entries[0]?.entry.path;
     const empty = this.tree?.ready && rows.length === 0;
+    const errors = rows.filter((row) => row.kind === "error");
     return html`
       <div class="tree ${this.target === this.root ? "target" : ""}" @dragover=${this.dragOver} @dragleave=${this.dragLeave} @drop=${this.drop}>
+        ${errors.length > 0 ? html`<div class="errors">${errors.map((row) => this.renderError(row))}</div>` : nothing}
         <div role=${entries.length > 0 ? "tree" : nothing} aria-label=${entries.length > 0 ? "Files" : nothing} @keydown=${this.key}>
           ${repeat(
             entries,
@@ -185,7 +188,7 @@ export class SandboxTree extends LitElement {
             (row) => this.renderEntry(row, reachable === row.entry.path),
           )}
         </div>
-        ${rows.map((row) => this.renderNote(row))}
+        ${rows.map((row) => (row.kind === "more" ? this.renderMore(row) : nothing))}
         ${this.tree && !this.tree.ready ? html`<div class="note" role="status">Reading the folder</div>` : nothing}
         ${empty ? html`<div class="note">This folder is empty. Make a file, or drop files here.</div>` : nothing}
       </div>
@@ -218,15 +221,11 @@ export class SandboxTree extends LitElement {
     </div>`;
   }
 
-  private renderNote(row: TreeRow): TemplateResult | typeof nothing {
-    if (row.kind === "error") return this.renderError(row);
-    if (row.kind === "more") {
-      return html`<div class="note">
-        ${row.hidden.toLocaleString("en")} more in ${visibleName(row.path)}
-        <button @click=${() => this.tree?.showMore(row.path)}>Show more</button>
-      </div>`;
-    }
-    return nothing;
+  private renderMore({ path, hidden }: Extract<TreeRow, { kind: "more" }>): TemplateResult {
+    return html`<div class="note">
+      ${hidden.toLocaleString("en")} more in ${visibleName(path)}
+      <button @click=${() => this.tree?.showMore(path)}>Show more</button>
+    </div>`;
   }
 
   /** Trying again is offered where it can help: not of a sandbox that is gone, and once a paused one goes on it is done unasked. */

@@ -11,6 +11,13 @@ export const treeStyles = css`
     min-height: 100%;
     padding: 4px 0 24px;
   }
+  /* In sight however long the tree is and wherever in it the folder. */
+  .errors {
+    position: sticky;
+    top: 0;
+    z-index: 1;
+    background: var(--sb-surface);
+  }
   .row {
     display: flex;
     align-items: center;

@@ -2,7 +2,7 @@
 
 use super::data::Folders;
 use super::walls::{Step, prepare, tool};
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use std::fs::{Metadata, Permissions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown};
@@ -48,7 +48,12 @@ pub async fn copy(from: &Files, to: &Files, owner: Option<u32>) -> anyhow::Resul
         prepare(&mut command, vec![Step::DieWithPlatform]);
         let output = command.output().await.context("cannot run cp")?;
         let said = String::from_utf8_lossy(&output.stderr[..output.stderr.len().min(SAID)]).trim().to_owned();
-        ensure!(output.status.success(), "cp failed ({}): {said}", output.status);
+        if !output.status.success() {
+            // Without a language of its own it says it in these words.
+            let full = ["No space left on device", "Disk quota exceeded"].iter().any(|words| said.contains(words));
+            let kind = if full { io::ErrorKind::StorageFull } else { io::ErrorKind::Other };
+            return Err(io::Error::new(kind, format!("cp failed ({}): {said}", output.status)).into());
+        }
     }
     let folders = [to.home.clone(), to.tmp.clone()];
     // Whoever runs a platform without rights of his own owns the copies already.

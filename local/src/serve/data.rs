@@ -92,13 +92,13 @@ impl DataDir {
     /// Makes the folders of a sandbox with an empty home; what the sandbox may write belongs to `owner`.
     ///
     /// # Errors
-    /// 500; the cause is in the log.
+    /// 507 when the disk is full, else 500; the cause is in the log.
     pub fn create(&self, id: &str, owner: Option<u32>) -> Result<Folders, ApiError> {
         let folders = self.folders(id);
         folders.make(owner).map_err(|error| {
             tracing::error!(%error, "cannot make a sandbox's folders");
             folders.remove();
-            ApiError::internal("The sandbox's folders cannot be made; the platform's log has the cause.")
+            ApiError::failed("The sandbox's folders cannot be made", &error.into())
         })?;
         Ok(folders)
     }

@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
+use std::io::{self, ErrorKind};
 
 /// An answer that says what went wrong and, where there is one, the way out. Messages never hold keys, tokens or host paths.
 #[derive(Debug, thiserror::Error)]
@@ -47,10 +48,26 @@ impl ApiError {
         Self::new(StatusCode::NOT_FOUND, format!("Sandbox \"{id}\" doesn't exist or you don't have access to it"))
     }
 
+    /// What could not be done, in words that say nothing about the machine: 507 where the disk is full, else 500. The cause goes to the log.
+    pub fn failed(what: &str, error: &anyhow::Error) -> Self {
+        if is_full(error) {
+            let way_out = "the platform's disk is full. End sandboxes and delete snapshots that are not needed";
+            return Self::new(StatusCode::INSUFFICIENT_STORAGE, format!("{what}: {way_out}."));
+        }
+        Self::internal(format!("{what}; the platform's log has the cause."))
+    }
+
     /// 500 with a text that says nothing about the machine; the cause goes to the log.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, message)
     }
+}
+
+/// Whether something failed because there is no room left for it.
+pub fn is_full(error: &anyhow::Error) -> bool {
+    let full = |error: &io::Error| matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded);
+    let said = |error: &ApiError| error.status == StatusCode::INSUFFICIENT_STORAGE;
+    error.chain().any(|cause| cause.downcast_ref().is_some_and(full) || cause.downcast_ref().is_some_and(said))
 }
 
 impl IntoResponse for ApiError {

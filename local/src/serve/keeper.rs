@@ -147,7 +147,7 @@ impl Keeper {
                 route.open();
             }
             self.sandbox.set_status(|status| status.phase = Phase::Running);
-            return Err(ApiError::internal("The sandbox could not be paused and goes on; the platform's log has the cause."));
+            return Err(ApiError::failed("The sandbox could not be paused and goes on", &error));
         }
         if !memory {
             self.end_processes().await;
@@ -233,7 +233,7 @@ impl Keeper {
     async fn copy(&mut self, places: Vec<(Files, Option<u32>)>) -> Result<Vec<anyhow::Result<()>>, ApiError> {
         let failed = |error| {
             tracing::error!(sandbox = %self.sandbox.id, "the sandbox's files cannot be copied: {error:#}");
-            ApiError::internal("The sandbox's files could not be copied; the platform's log has the cause.")
+            ApiError::failed("The sandbox's files could not be copied", &error)
         };
         let Some(jail) = &mut self.jail else { return Err(self.sandbox.not_running()) };
         jail.freeze().await.map_err(failed)?;

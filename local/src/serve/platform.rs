@@ -54,7 +54,7 @@ struct Registry {
 
 fn not_copied(error: &anyhow::Error) -> ApiError {
     tracing::error!("a sandbox's files cannot be copied: {error:#}");
-    ApiError::internal("The sandbox's files could not be copied; the platform's log has the cause.")
+    ApiError::failed("The sandbox's files could not be copied", error)
 }
 
 impl Platform {
@@ -80,7 +80,7 @@ impl Platform {
     /// does not wait.
     ///
     /// # Errors
-    /// 500 when it does not come up, 503 when the platform stops.
+    /// 500 when it does not come up, 507 when there is no room, 503 when the platform stops.
     pub async fn create(self: &Arc<Self>, wish: Wish, source: Option<Arc<Kept>>) -> Result<Arc<Sandbox>, ApiError> {
         let platform = Arc::clone(self);
         self.to_the_end(async move {
@@ -134,7 +134,7 @@ impl Platform {
     /// Keeps the files that a sandbox has now.
     ///
     /// # Errors
-    /// 404 when it is paused, 400 for a name that cannot be taken, 500 when there is no room.
+    /// 404 when it is paused, 400 for a name that cannot be taken, 507 when there is no room.
     pub async fn snapshot(self: &Arc<Self>, source: Arc<Sandbox>, name: Option<Name>) -> Result<Snapshot, ApiError> {
         if matches!(source.status().phase, Phase::Paused { .. }) {
             let message = format!("Sandbox \"{}\" is paused; only a running sandbox can be snapshotted", source.id);
@@ -266,7 +266,7 @@ impl Platform {
         };
         started.await.map_err(|error| {
             tracing::error!(sandbox = %id, "the sandbox did not start: {error:#}");
-            ApiError::internal("The sandbox did not start; the platform's log has the cause.")
+            ApiError::failed("The sandbox did not start", &error)
         })
     }
 

@@ -10,7 +10,6 @@ use super::keys::{self, lock};
 use super::record;
 use super::template::{self, DEFAULT_TAG, NAMESPACE, Name, Template};
 use super::wish::Wish;
-use http::StatusCode;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -144,7 +143,7 @@ impl Snapshots {
     /// Begins a snapshot of a sandbox made as `wish` says; without a name it is a template of its own.
     ///
     /// # Errors
-    /// 400 for a name that is a built-in template's, 500 when there is no room.
+    /// 400 for a name that is a built-in template's, 507 when there is no room.
     pub fn draft(&self, sandbox: &str, wish: &Wish, name: Option<&Name>) -> Result<Draft, ApiError> {
         if let Some(name) = name.filter(|name| template::is_built_in(&name.name)) {
             return Err(ApiError::bad_request(format!("name: '{}' is a template of the platform's own", name.name)));
@@ -155,7 +154,7 @@ impl Snapshots {
         let env_vars = wish.env_vars.clone();
         let snapshot = Snapshot { template, tag, sandbox: sandbox.to_owned(), made: Timestamp::now(), env_vars };
         let folder = self.folder.join(keys::template_id());
-        DirBuilder::new().mode(0o700).create(&folder).map_err(|error| failed(&error))?;
+        DirBuilder::new().mode(0o700).create(&folder).map_err(failed)?;
         Ok(Draft { folder: Some(folder), snapshot })
     }
 
@@ -164,8 +163,8 @@ impl Snapshots {
     /// # Errors
     /// 500 when it cannot be written down.
     pub async fn publish(&self, mut draft: Draft) -> Result<Snapshot, ApiError> {
-        let Some(folder) = draft.folder.clone() else { return Err(failed(&"the draft has no folder")) };
-        record::write(&folder, FILE, &draft.snapshot).map_err(|error| failed(&error))?;
+        let Some(folder) = draft.folder.clone() else { return Err(failed(anyhow::anyhow!("the draft has no folder"))) };
+        record::write(&folder, FILE, &draft.snapshot).map_err(failed)?;
         draft.folder = None;
         let snapshot = draft.snapshot.clone();
         let new = Arc::new(Kept { snapshot: snapshot.clone(), folder, reading: RwLock::default() });
@@ -195,9 +194,10 @@ fn is_named(snapshot: &Snapshot, name: &Name) -> bool {
     snapshot.template.id == name.name || snapshot.template.alias.as_ref() == Some(&name.name)
 }
 
-fn failed(error: &dyn std::fmt::Display) -> ApiError {
+fn failed(error: impl Into<anyhow::Error>) -> ApiError {
+    let error = error.into();
     tracing::error!(%error, "cannot keep a snapshot");
-    ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "The snapshot could not be kept; the platform's log has the cause.")
+    ApiError::failed("The snapshot could not be kept", &error)
 }
 
 #[cfg(test)]

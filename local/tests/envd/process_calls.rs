@@ -42,7 +42,7 @@ async fn list_needs_no_user() {
 async fn update_resizes_a_terminal() {
     let envd = Envd::start().await;
     let mut process =
-        envd.follow(Codec::Proto, &in_terminal("trap 'stty size' WINCH; echo on; while :; do read x; done", 80, 24)).await;
+        envd.follow(Codec::Proto, &in_terminal("trap 'stty size' WINCH; echo on; while :; do sleep 0.02; done", 80, 24)).await;
     process.events.wait_for("on").await;
     let selector = Some(ProcessSelector::pid(process.pid));
     for (size, shown) in [(Some(PtySize { cols: 120, rows: 40 }), "40 120"), (None, "0 0")] {

@@ -5,6 +5,7 @@ mod console;
 mod control;
 mod copies;
 mod ending;
+mod full_disk;
 mod gateway;
 mod lifecycle;
 mod origins;

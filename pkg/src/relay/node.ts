@@ -1,6 +1,7 @@
 // The relay for Node: also a listener for its servers, and WebSockets, which reach it as raw connections.
 import { type IncomingMessage, request as requestHttp, type Server, type ServerResponse } from "node:http";
 import { request as requestHttps } from "node:https";
+import type { Socket } from "node:net";
 import { type Duplex, Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream as NodeStream } from "node:stream/web";
@@ -52,8 +53,19 @@ function pathOf(request: IncomingMessage & { originalUrl?: string }): string {
   return path?.startsWith("/") ? path : "/";
 }
 
-/** How long the rest of a body that nobody wants is taken in, in ms. */
+/** How long a peer may take to end what is over for us, in ms: the rest of a body that nobody wants, or a connection that we have ended. */
 const LINGER_MS = 30_000;
+
+/** After how long a silence a WebSocket's peer is asked whether it is still there, in ms. One that lost its network never says goodbye. */
+const SILENCE_MS = 60_000;
+
+/** Closes what its peer does not. */
+function closeSoon(connection: Readable | Duplex): void {
+  if (connection.closed) return;
+  const timer = setTimeout(() => connection.destroy(), LINGER_MS);
+  timer.unref();
+  connection.once("close", () => clearTimeout(timer));
+}
 
 /**
  * A request's body as the web's stream. Node's own way there ends the connection when the stream is cancelled, and who still sends would read of
@@ -68,9 +80,7 @@ function bodyOf(request: IncomingMessage): ReadableStream<Uint8Array> {
       else controller.enqueue(value);
     },
     async cancel() {
-      const timer = setTimeout(() => request.destroy(), LINGER_MS);
-      timer.unref();
-      request.once("close", () => clearTimeout(timer));
+      closeSoon(request);
       await pieces.return?.();
       request.resume();
     },
@@ -111,6 +121,7 @@ async function refuse(socket: Duplex, answer: Response): Promise<void> {
   const body = Buffer.from(await answer.arrayBuffer());
   const headers = { ...Object.fromEntries(answer.headers), "content-length": String(body.length), connection: "close" };
   socket.end(Buffer.concat([Buffer.from(headOf(`HTTP/1.1 ${answer.status} Refused`, headers)), body]));
+  closeSoon(socket);
 }
 
 function headOf(line: string, headers: Record<string, string>): string {
@@ -153,14 +164,17 @@ function join(incoming: IncomingMessage, socket: Duplex, head: Uint8Array, { url
       socket.destroy();
       remote.destroy();
     };
-    // An end of either side is passed on first, with what stood before it.
+    // An end of either side is passed on first, with what stood before it; the other may answer it, for a while.
     for (const [from, to] of [
       [socket, remote],
       [remote, socket],
     ] as const) {
       from.on("error", end);
       from.on("close", () => to.end());
+      from.on("end", () => closeSoon(to));
       from.pipe(to);
+      // A stream that is no connection of the system's has nobody to ask.
+      (from as Partial<Socket>).setKeepAlive?.(true, SILENCE_MS);
     }
   });
   outgoing.end();

@@ -41,14 +41,18 @@ function camelKey(key) {
 }
 
 /** The same in the names of this package: null is absent, seconds since 1970 are dates, and what begins with an underscore is not for us. */
-export function camel(value, depth = 0) {
+export function camel(value) {
+  return camelAt(value, 0);
+}
+
+function camelAt(value, depth) {
   if (depth > DEEPEST) return undefined;
-  if (Array.isArray(value)) return value.map((one) => camel(one, depth + 1));
+  if (Array.isArray(value)) return value.map((one) => camelAt(one, depth + 1));
   if (!isRecord(value)) return value;
   const renamed = {};
   for (const [key, inner] of Object.entries(value)) {
     if (inner === null || key.startsWith("_")) continue;
-    renamed[camelKey(key)] = key.endsWith("_at") && typeof inner === "number" ? new Date(inner * 1000) : camel(inner, depth + 1);
+    renamed[camelKey(key)] = key.endsWith("_at") && typeof inner === "number" ? new Date(inner * 1000) : camelAt(inner, depth + 1);
   }
   return renamed;
 }

@@ -94,6 +94,15 @@ export const errors = suite("errors", (test) => {
     assert.equal(error.retryAfterMs, 7_000);
   });
 
+  test("a moment in Retry-After is seen from the server's own clock, however wrong the one here is", async (context) => {
+    for (const date of ["Mon, 05 Jan 2015 10:00:00 GMT", "Thu, 05 Jan 2090 10:00:00 GMT"]) {
+      const headers = { date, "retry-after": date.replace("10:00:00", "10:00:07") };
+      const { sandbox } = await fakeSandbox(context, () => new Response("", { status: 429, headers }));
+      const error = await rejected(sandbox.commands.run("anything"), context.sdk.RateLimitError, "E5003");
+      assert.equal(error.retryAfterMs, 7_000);
+    }
+  });
+
   test("a quota of sandboxes is told from a rate", async (context) => {
     const answered = (headers: Record<string, string>) => control(() => jsonAnswer(429, { code: 429, message: "limit" }, headers));
     await rejected(context.sdk.Sandbox.create(answered({})), context.sdk.QuotaExceededError, "E2002");
@@ -196,7 +205,7 @@ export const errors = suite("errors", (test) => {
   test("a new sandbox behind a dead port is unreachable, also when the request timeout ends the wait for it", async (context) => {
     const { options } = silent("https://sandbox.test/s/{sandboxId}/{port}");
     const error = await rejected(
-      context.sdk.Sandbox.create({ ...options, requestTimeoutMs: 400 }),
+      context.sdk.Sandbox.create({ ...options, requestTimeoutMs: 2_000 }),
       context.sdk.UnreachableError,
       "E5004",
     );

@@ -1,6 +1,7 @@
 // Calls that make something and are given up, by a request timeout or an abort, before it is known: nothing of it is left.
 import type { Sandbox } from "agent-sandbox-web";
 import { assert } from "chai";
+import { heldTimers } from "../support/clock.ts";
 import { Body, type Call } from "../support/fake-fetch.ts";
 import { eventually, fakeSandbox, rejected, SECRETS } from "../support/sandboxes.ts";
 import { type Context, suite } from "../support/suite.ts";
@@ -44,9 +45,9 @@ function kills(pid: number): (call: Call) => boolean {
     path.endsWith("/SendSignal") && (unaryRequest(body) as { process: { pid: number } }).process.pid === pid;
 }
 
-/** A sandbox whose answer to what `path` names is late; `give` gives it. */
+/** A sandbox whose answer to what `path` names is late; `give` gives it, and `asked` tells whether it is waited for. */
 async function slow(context: Context, path: RegExp, late: () => Response | Body) {
-  let give = () => {};
+  let [give, waited] = [() => {}, false];
   const gate = new Promise<void>((open) => {
     give = open;
   });
@@ -54,26 +55,31 @@ async function slow(context: Context, path: RegExp, late: () => Response | Body)
     context,
     async (call) => {
       if (!path.test(call.path)) return unary();
+      waited = true;
       await gate;
       return late();
     },
     { apiUrl: "https://api.test", apiKey: SECRETS.apiKey, validateApiKey: false },
   );
-  return { ...made, give };
+  return { ...made, asked: () => waited, give };
 }
 
 export const givenUp = suite("given up", (test) => {
   for (const [what, make, path, late, ended] of MADE) {
     test(`${what} that a request timeout or an abort came too late for is ended`, async (context) => {
       for (const how of ["timeout", "abort"]) {
-        const { sandbox, calls, give } = await slow(context, path, late);
+        const { sandbox, calls, asked, give } = await slow(context, path, late);
         const controller = new AbortController();
-        const options = how === "timeout" ? { requestTimeoutMs: 20 } : { signal: controller.signal };
-        const outcome = make(sandbox, options).catch((error: unknown) => error);
-        await eventually(() => calls.some((call) => path.test(call.path)), "it is asked for");
         const reason = new Error("mine");
-        controller.abort(reason);
-        const error = await outcome;
+        let error: unknown;
+        await heldTimers(61_000, async (pass) => {
+          const options = how === "timeout" ? { requestTimeoutMs: 61_000 } : { signal: controller.signal };
+          const outcome = make(sandbox, options).catch((error: unknown) => error);
+          await eventually(asked, "it is asked for");
+          if (how === "abort") controller.abort(reason);
+          else pass();
+          error = await outcome;
+        });
         if (how === "abort") assert.equal(error, reason);
         else await rejected(Promise.reject(error), context.sdk.RequestTimeoutError, "E5002");
         assert.isFalse(calls.some(ended), "nothing is known of it yet");
@@ -84,10 +90,16 @@ export const givenUp = suite("given up", (test) => {
   }
 
   test("a snapshot with a name, under which there may be others, stays", async (context) => {
-    const { sandbox, calls, give } = await slow(context, /\/snapshots$/, () =>
+    const { sandbox, calls, asked, give } = await slow(context, /\/snapshots$/, () =>
       Response.json({ snapshotID: "team/n:v1", names: ["n"] }, { status: 201 }),
     );
-    await rejected(sandbox.createSnapshot({ name: "n", requestTimeoutMs: 20 }), context.sdk.RequestTimeoutError, "E5002");
+    await heldTimers(61_000, async (pass) => {
+      const making = sandbox.createSnapshot({ name: "n", requestTimeoutMs: 61_000 });
+      const given = rejected(making, context.sdk.RequestTimeoutError, "E5002");
+      await eventually(asked, "it is asked for");
+      pass();
+      await given;
+    });
     give();
     await new Promise((turn) => setTimeout(turn, 20));
     assert.isFalse(calls.some(({ method }) => method === "DELETE"));

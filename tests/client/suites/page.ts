@@ -157,7 +157,7 @@ export const page = suite("page", (test) => {
         await terminal.send(`echo terminal-$((${i} + 100))\r`);
         let output = "";
         while (!output.includes(`terminal-${i + 100}`)) {
-          const chunk = await terminal.receive(10_000);
+          const chunk = await terminal.receive(60_000);
           assert.isDefined(chunk, `terminal ${i} answers; it showed ${output}`);
           output += text(chunk ?? new Uint8Array());
         }

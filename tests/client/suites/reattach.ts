@@ -18,7 +18,7 @@ const ofWatch = ({ path }: Call) => path.endsWith("/WatchDir");
 async function readUntil(session: TerminalSession, wanted: RegExp): Promise<string> {
   let output = "";
   while (!wanted.test(output)) {
-    const chunk = await session.receive(15_000);
+    const chunk = await session.receive(60_000);
     if (!chunk) throw new Error(`never came: ${wanted}; the terminal showed ${JSON.stringify(output)}`);
     output += text(chunk);
   }
@@ -132,8 +132,7 @@ export const reattach = suite("reattach", (test) => {
     });
     const before = performance.now();
     const session = await sandbox.getTerminal();
-    await eventually(() => attempts.length === 4, "four attempts");
-    assert.isFalse(session.isConnected);
+    await eventually(() => attempts.length >= 4 && !session.isConnected, "four attempts");
     // At least half of 300, 600, 1200 and 2400 ms, and what the timers lack.
     assert.isAbove((attempts[3] ?? 0) - before, 2_000);
     await session.detach();

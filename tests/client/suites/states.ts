@@ -158,7 +158,7 @@ export const states = suite("states", (test) => {
     const { Sandbox } = context.sdk;
     const sandbox = await Sandbox.create({ ...context.platform, timeoutMs: 1_000, lifecycle: { onTimeout: "pause" } });
     try {
-      const deadline = Date.now() + 30_000;
+      const deadline = Date.now() + 60_000;
       while ((await sandbox.refreshInfo()).status !== "paused") assert.isBelow(Date.now(), deadline, "it is paused");
       await sandbox.resume();
       assert.equal((await sandbox.commands.run("echo back")).stdout, "back\n");

@@ -111,8 +111,17 @@ export const time = suite("time", (test) => {
     const { sandbox, calls } = await fakeSandbox(context, (call) =>
       call.path.endsWith(START) ? new Body([start(31), data("stdout", "out"), data("stderr", "err")], "stay") : unary(),
     );
-    const error = await rejected(sandbox.commands.run("x", { timeoutMs: 50 }), context.sdk.CommandTimeoutError, "E3001");
-    assert.deepInclude(error.toJSON(), { stdout: "out", stderr: "err" });
+    await heldTimers(61_000, async (pass) => {
+      let heard = "";
+      const hear = (text: string) => {
+        heard += text;
+      };
+      const running = sandbox.commands.run("x", { timeoutMs: 61_000, onStdout: hear, onStderr: hear });
+      const late = rejected(running, context.sdk.CommandTimeoutError, "E3001");
+      await eventually(() => heard === "outerr", "the output");
+      pass();
+      assert.deepInclude((await late).toJSON(), { stdout: "out", stderr: "err" });
+    });
     const deadline = calls[0]?.headers.get("connect-timeout-ms");
     await eventually(
       () => deadline != null || calls.some(({ path }) => path.endsWith("/SendSignal")),

@@ -167,8 +167,20 @@ def control(sandbox):
         return "raised" in outcome(lambda: Sandbox.create("no-such-template", **options))
 
 
+# Waits until somebody who heard the first word lets it go on: however slow anybody is, the second is never in the same piece.
+UNTIL_TOLD = "until rm /tmp/told 2>/dev/null; do sleep 0.02; done"
+
+
 def commands(sandbox):
     run = sandbox.commands.run
+
+    def heard(chunks):
+        def hear(chunk):
+            chunks.append(chunk)
+            if len(chunks) == 1:
+                sandbox.files.write("/tmp/told", "")
+
+        return hear
 
     @step("run")
     def _():
@@ -197,13 +209,13 @@ def commands(sandbox):
     @step("streaming")
     def _():
         chunks = []
-        run("echo one; sleep 0.4; echo two", on_stdout=chunks.append)
+        run(f"echo one; {UNTIL_TOLD}; echo two", on_stdout=heard(chunks))
         return chunks
 
     @step("errorStreaming")
     def _():
         chunks = []
-        run("echo one >&2; sleep 0.4; echo two >&2", on_stderr=chunks.append)
+        run(f"echo one >&2; {UNTIL_TOLD}; echo two >&2", on_stderr=heard(chunks))
         return chunks
 
     @step("signalled")

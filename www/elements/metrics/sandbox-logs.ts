@@ -1,6 +1,7 @@
 import type { SandboxLogEntry } from "agent-sandbox-web";
 import { css, html, LitElement } from "lit";
-import { customElement, property } from "lit/decorators.js";
+import { property } from "lit/decorators.js";
+import { element } from "../element.js";
 import { plainName } from "../names.js";
 import { base } from "../styles.js";
 import { READING } from "./machine.js";
@@ -16,7 +17,7 @@ const LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error"];
  *
  * @fires log-level - `detail` is the level that was chosen
  */
-@customElement("sandbox-logs")
+@element("sandbox-logs")
 export class SandboxLogs extends LitElement {
   static override styles = [
     base,

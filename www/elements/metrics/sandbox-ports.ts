@@ -1,7 +1,8 @@
 import type { Sandbox } from "agent-sandbox-web";
 import { css, html, LitElement, nothing } from "lit";
-import { customElement, property, state } from "lit/decorators.js";
+import { property, state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
+import { element } from "../element.js";
 import { icon } from "../icons.js";
 import { plainName } from "../names.js";
 import { base } from "../styles.js";
@@ -10,7 +11,7 @@ import { OWN_PORTS } from "./port-watch.js";
 import { metricsStyles } from "./styles.js";
 
 /** The open ports of a sandbox: their URLs to copy, and what they serve in a frame of its own origin. */
-@customElement("sandbox-ports")
+@element("sandbox-ports")
 export class SandboxPorts extends LitElement {
   static override styles = [
     base,

@@ -1,7 +1,8 @@
 import type { Sandbox } from "agent-sandbox-web";
 import { css, html, LitElement, nothing } from "lit";
-import { customElement, property, state } from "lit/decorators.js";
+import { property, state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
+import { element } from "../element.js";
 import { mebibytes, percent } from "../format.js";
 import { icon } from "../icons.js";
 import { plainName } from "../names.js";
@@ -24,7 +25,7 @@ type Order = keyof typeof ORDERS;
  *
  * @fires process-ended - a process was told to end
  */
-@customElement("sandbox-processes")
+@element("sandbox-processes")
 export class SandboxProcesses extends LitElement {
   static override styles = [
     base,

@@ -1,7 +1,8 @@
 import { scaleLinear, scaleTime } from "d3-scale";
 import { area, line } from "d3-shape";
 import { css, html, LitElement, nothing, svg } from "lit";
-import { customElement, property, state } from "lit/decorators.js";
+import { property, state } from "lit/decorators.js";
+import { element } from "../element.js";
 import { base } from "../styles.js";
 import { bottomAxis, leftAxis, type PlotBox, plotStyles, ticksOf } from "./axes.js";
 import { Width } from "./width.js";
@@ -15,7 +16,7 @@ export interface TimedValue {
 const HEIGHT = 112;
 
 /** One value over time: a line with what lies below it, and a readout under the pointer. */
-@customElement("sandbox-time-plot")
+@element("sandbox-time-plot")
 export class SandboxTimePlot extends LitElement {
   static override styles = [
     base,

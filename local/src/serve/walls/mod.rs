@@ -25,6 +25,7 @@ pub use process::{Step, prepare, seal_descriptors};
 pub use tree::Processes;
 
 use super::data::{DataDir, Folders};
+use super::error::is_full;
 use super::journal::Journal;
 use crate::handover::EnvdConfig;
 use crate::interpreter::runtime::Bind;
@@ -96,6 +97,9 @@ impl Walls {
         let bwrap = bwrap::Bwrap::new(allow_private)?;
         match bwrap.try_out(data).await {
             Ok(()) => Ok(Self::Bwrap(bwrap)),
+            Err(error) if is_full(&error) => {
+                Err(error.context("the walls cannot be tried out: there is no room in the data folder"))
+            }
             Err(error) => bail!(
                 "the walls around sandboxes do not stand on this machine: {error:#}. Unprivileged user namespaces must be allowed (see \
                  kernel.unprivileged_userns_clone, user.max_user_namespaces and kernel.apparmor_restrict_unprivileged_userns); \

@@ -70,6 +70,12 @@ impl Platform {
         Self::run(command, folder)
     }
 
+    /// Starts one without walls whose data folder is a disk of that size, which nobody else sees and which goes with it.
+    pub fn start_on_disk(size: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        Self::run(on_disk(folder.path(), size, &["--isolation", "none"]), folder)
+    }
+
     fn run(mut command: Command, folder: TempDir) -> Self {
         let mut child = command.stdout(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
@@ -201,6 +207,19 @@ pub fn command(who: Who, folder: &Path) -> Command {
         command.uid(uid).gid(uid).current_dir("/").env("HOME", folder);
     }
     command.args(["-c", "trap '' XFSZ; exec 9</; exec \"$0\" \"$@\""]).arg(program);
+    command
+}
+
+/// The command of a platform whose data folder is a disk of that size, as tmpfs takes it. It may mount one because it is root in a user
+/// namespace of its own.
+pub fn on_disk(folder: &Path, size: &str, arguments: &[&str]) -> Command {
+    let data = folder.join("data");
+    std::fs::create_dir(&data).unwrap();
+    let mut command = Command::new("unshare");
+    command.args(["--user", "--map-root-user", "--mount", "/bin/sh", "-c"]);
+    command.args(["mount -t tmpfs -o \"$1\" tmpfs \"$2\" && shift 2 && exec \"$@\"", "sh", size]).arg(&data);
+    command.args([env!("CARGO_BIN_EXE_agent-sandbox-local"), "serve", "--json", "--listen", "127.0.0.1:0", "--api-key", KEY]);
+    command.arg("--data-dir").arg(&data).args(arguments);
     command
 }
 

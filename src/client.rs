@@ -1,12 +1,13 @@
 //! Where to connect and as whom: the options of a connection, checked once and kept for all calls.
 
 use crate::error::{Fault, Result, Thrown, invalid, refusal};
-use crate::options::{CallOptions, Options, REQUEST_TIMEOUT, Reading, is_callable, set_text};
+use crate::options::{CallOptions, Options, REQUEST_TIMEOUT, Reading, is_callable};
 use crate::protocol::control::Clouds;
 use crate::protocol::failure::Class;
 use crate::protocol::interpreter::INTERPRETER_PORT;
 use crate::protocol::routing::{ENVD_PORT, host, split_at, url};
 use crate::transport::guard::Guard;
+use crate::transport::headers::Headers;
 use crate::transport::runtime::{environment, is_browser, proxy_fetch};
 use js_sys::{Function, Object, Promise, Reflect};
 use std::cell::Cell;
@@ -131,19 +132,19 @@ impl Client {
     /// E0001 for a bad option, E1004 for cloud key pairs.
     pub fn new(options: &Options) -> Result<Self> {
         for name in ["accessKeyId", "accessKeySecret"] {
-            if !options.get(name)?.is_undefined() {
+            if options.get(name)?.is_some() {
                 return Err(Thrown::new(Class::TokenExchange, "Cloud key pairs cannot be exchanged for an API key here.").into());
             }
         }
         let provider = options.get("provider")?;
-        let (known, profile) = match provider.as_string() {
-            None if provider.is_undefined() => (&KNOWN[0], None),
-            None => {
+        let (known, profile) = match provider.as_ref().map(JsValue::as_string) {
+            None => (&KNOWN[0], None),
+            Some(None) => {
                 let profile = options.object("provider")?.map(|profile| Options::new(profile.into())).transpose()?;
                 let like = profile.as_ref().map(|profile| profile.text("like")).transpose()?.flatten();
                 (known_as("provider.like", like.as_deref().unwrap_or("e2b"))?, profile)
             }
-            Some(name) => (known_as("provider", &name)?, None),
+            Some(Some(name)) => (known_as("provider", &name)?, None),
         };
         // A profile of the caller's own has no environment: its variables are unknown.
         let is_own = profile.is_some();
@@ -179,11 +180,11 @@ impl Client {
         let mut fetch = fetch.into();
         let relay = relay.as_ref().and_then(|url| {
             for name in ["apiKey", "apiUrl"] {
-                if !reading.get(options, name).is_undefined() {
+                if reading.get(options, name).is_some() {
                     reading.note(invalid(&["relay and ", name, " exclude each other: the relay has the key."]));
                 }
             }
-            let relay = Relay::new(url, &fetch, &reading.get(options, "apiHeaders"))
+            let relay = Relay::new(url, &fetch, &reading.get(options, "apiHeaders").unwrap_or_default())
                 .map_err(|_| refusal("relay must be a URL; a path does in pages alone."));
             let relay = reading.keep(relay)?;
             fetch = relay.fetch();
@@ -215,16 +216,18 @@ impl Client {
             reading.refuse("sandboxUrl may hold the placeholders {sandboxId} and {port}, and no others.");
         }
         let key = reading.get(options, "apiKey");
-        let key_undefined = key.is_undefined() && Reflect::has(options.value(), &JsValue::from_str("apiKey")).unwrap_or(false);
-        let key = match (key.as_string(), key.dyn_ref::<Function>().filter(|function| is_callable(function))) {
-            (Some(text), _) => Key::Text(text.trim().to_owned()),
-            (None, Some(function)) => Key::Function(function.clone()),
-            (None, None) => {
-                if !key.is_undefined() {
-                    reading.refuse("apiKey must be a string, or a function that gives one.");
+        let key_undefined = key.is_none() && Reflect::has(options.value(), &JsValue::from_str("apiKey")).unwrap_or(false);
+        let key = match key {
+            None => variable(API_KEY).map_or(Key::None, Key::Text),
+            Some(key) => match key.as_string() {
+                Some(text) => Key::Text(text.trim().to_owned()),
+                None => {
+                    if !is_callable(&key) {
+                        reading.refuse("apiKey must be a string, or a function that gives one.");
+                    }
+                    Key::Function(key.unchecked_into())
                 }
-                variable(API_KEY).map_or(Key::None, Key::Text)
-            }
+            },
         };
         let bearer = match reading.string(profile, "keyHeader").as_deref() {
             None => known.cloud == Clouds::ALIBABA,
@@ -253,7 +256,7 @@ impl Client {
         }
         let seconds = variable(TIMEOUT).map(|text| JsValue::from_str(&text).unchecked_into_f64()).filter(|seconds| *seconds > 0.0);
         let client = Self {
-            provider,
+            provider: provider.unwrap_or_default(),
             cloud: known.cloud,
             name,
             placeholder: reading.text(profile, "placeholderPrefix").unwrap_or_else(|| known.placeholder.to_owned()),
@@ -316,7 +319,7 @@ impl Client {
     ///
     /// # Errors
     /// E1001 without a key or with one of a wrong form; what the key's function throws.
-    pub async fn api_headers(&self, guard: &Guard) -> Result<Object> {
+    pub async fn api_headers(&self, guard: &Guard) -> Result<Headers> {
         let key = match &self.key {
             Key::None if self.relay.is_some() => return Ok(self.with_api_headers("x-sandbox-relay", "1")),
             Key::None => return Err(self.no_key()),
@@ -356,11 +359,11 @@ impl Client {
         })
     }
 
-    fn with_api_headers(&self, name: &str, value: &str) -> Object {
-        let headers = Object::new();
-        set_text(&headers, name, value);
+    fn with_api_headers(&self, name: &str, value: &str) -> Headers {
+        let mut headers = Headers::default();
+        headers.set(name, value);
         for (name, value) in &self.api_headers {
-            set_text(&headers, name, value);
+            headers.set(name, value);
         }
         headers
     }
@@ -501,7 +504,7 @@ fn checked_proxy(url: String) -> Result<String> {
 }
 
 /// Whether a header can carry this.
-fn is_header(name: &str, value: &str) -> bool {
+pub fn is_header(name: &str, value: &str) -> bool {
     let is_token = |byte: u8| {
         byte.is_ascii_alphanumeric() || matches!(byte, b'!' | b'#'..=b'\'' | b'*' | b'+' | b'-' | b'.' | b'^'..=b'`' | b'|' | b'~')
     };

@@ -17,7 +17,7 @@ use crate::target::{Target, WHY_TIMEOUT, Work};
 use crate::transport::connect::cut_off;
 use crate::transport::events::unreadable;
 use crate::transport::fetch::{Request, Want, send};
-use crate::transport::json::get;
+use crate::transport::json::{get, text_in};
 use crate::transport::limits::Limits;
 use crate::transport::lines::LineStream;
 use crate::transport::runtime::now;
@@ -142,10 +142,10 @@ impl Interpreter {
     }
 
     fn request<'a>(&'a self, method: &'static str, path: &'a str, body: Option<&Object>) -> Result<Request<'a>> {
-        let headers = self.target.port_headers(INTERPRETER_PORT);
+        let mut headers = self.target.port_headers(INTERPRETER_PORT);
         let body = match body {
             Some(body) => {
-                set_text(&headers, "content-type", "application/json");
+                headers.set("content-type", "application/json");
                 JSON::stringify(body)?.into()
             }
             None => JsValue::UNDEFINED,
@@ -157,7 +157,7 @@ impl Interpreter {
     async fn run(&self, code: JsValue, options: &Options) -> Result<JsValue> {
         whole("code", &code)?;
         let body = object(&[("code", code)]);
-        let context = match [options.get("context")?, options.get("contextId")?].into_iter().find(|given| !given.is_undefined()) {
+        let context = match options.get("context")?.or(options.get("contextId")?) {
             Some(given) => {
                 let id = context_id(&given)?;
                 set_text(&body, "context_id", &id);
@@ -173,7 +173,7 @@ impl Interpreter {
         };
         if let Some(envs) = options.record("envs")? {
             check_envs(&envs)?;
-            set(&body, "env_vars", &options.get("envs")?);
+            set(&body, "env_vars", &options.get("envs")?.unwrap_or_default());
         }
         let callbacks = Object::new();
         for name in ["onStdout", "onStderr", "onResult", "onError"] {
@@ -207,10 +207,10 @@ impl Interpreter {
     /// Runs a cell to its end. Giving up closes the connection, which interrupts the cell.
     async fn follow(&self, body: &Object, cell: &Cell, limits: &Limits) -> Result<JsValue> {
         let started = now();
-        let request = self.request("POST", "/execute", Some(body))?;
+        let mut request = self.request("POST", "/execute", Some(body))?;
         if let Some(token) = &self.target.envd_token {
             // The interpreter reads the sandbox's own variables from envd with it.
-            set_text(&request.headers, "x-access-token", token);
+            request.headers.set("x-access-token", token);
         }
         let mut stream = LineStream::open(&self.target, request, limits).await?;
         limits.lift();
@@ -239,14 +239,14 @@ impl Interpreter {
             }
         }
         let call = self.target.call(options)?;
-        if let Some(cwd) = get(&body, "cwd").as_string() {
+        if let Some(cwd) = text_in(&body, "cwd") {
             self.check_cwd(&cwd, &Limits::start(&call)?).await?;
         }
         let (asks, ends) = (self.clone(), self.clone());
         let ask = move |limits| -> Work<JsValue> { Box::pin(async move { asks.ask("POST", "", Some(&body), &limits).await }) };
         let undo = move |made: JsValue| -> Pin<Box<dyn Future<Output = ()>>> {
             Box::pin(async move {
-                let Some(id) = get(&made, "id").as_string() else { return };
+                let Some(id) = text_in(&made, "id") else { return };
                 if let Ok(limits) = Limits::start(&CallOptions { signal: None, timeout: Some(LIFECYCLE_TIMEOUT) }) {
                     let _ = ends.ask("DELETE", &["/", &encode(&id)].concat(), None, &limits).await;
                 }

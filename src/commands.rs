@@ -51,14 +51,11 @@ enum Input {
 
 impl Input {
     fn read(options: &Options) -> Result<Option<Self>> {
-        let input = options.get("input")?;
-        if input.is_undefined() {
-            return Ok(None);
-        }
-        if !option(&input, "getReader")?.is_function() {
+        let Some(input) = options.get("input")? else { return Ok(None) };
+        if !option(&input, "getReader")?.is_some_and(|reader| reader.is_function()) {
             return Ok(Some(Self::Bytes(crate::options::bytes("input", &input)?)));
         }
-        if option(&input, "locked")?.is_truthy() {
+        if option(&input, "locked")?.is_some_and(|locked| locked.is_truthy()) {
             return Err(refusal("input is a stream that somebody else reads."));
         }
         Ok(Some(Self::Stream(input.unchecked_into())))

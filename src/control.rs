@@ -156,24 +156,28 @@ fn filled(client: &Client, call: &Call, argument: JsValue, options: &Options) ->
 /// E0001 for a wrong value, E8004 for one that the cloud has no place for.
 pub fn fill(client: &Client, fields: &[Field], given: &Options, body: &Object) -> Result<()> {
     for Field { name, wire, kind, clouds } in fields {
+        let one = given.get(name)?;
+        if one.is_none() && !matches!(kind, Kind::Lifetime) {
+            continue;
+        }
+        let one = one.unwrap_or_default();
         let value = match kind {
             Kind::Lifetime => lifetime(given.millis(name)?)?.into(),
-            _ if given.get(name)?.is_undefined() => continue,
             Kind::Text => given.text(name)?.into(),
             Kind::Boolean => given.boolean(name)?.into(),
-            Kind::Whole(from, to) => integer(name, &given.get(name)?, (*from).into(), (*to).into())?.into(),
+            Kind::Whole(from, to) => integer(name, &one, (*from).into(), (*to).into())?.into(),
             Kind::Texts => {
                 given.record(name)?;
-                given.get(name)?
+                one
             }
             Kind::Object if wire.is_empty() => given.object(name)?.into(),
             Kind::Object => sendable(name, &given.object(name)?.into())?,
-            Kind::Mounts => mounts(&given.get(name)?)?,
+            Kind::Mounts => mounts(&one)?,
             Kind::Word(words) => match given.text(name)? {
                 Some(word) if words.contains(&&*word) => JsValue::from_str(&word),
                 _ => return Err(invalid(&[name, " must be one of ", &join(words, ", "), "."])),
             },
-            Kind::Seconds | Kind::Millis => match Some(time_of(&given.get(name)?)).filter(|ms| *ms >= 0.0) {
+            Kind::Seconds | Kind::Millis => match Some(time_of(&one)).filter(|ms| *ms >= 0.0) {
                 Some(ms) if *kind == Kind::Seconds => (ms / 1000.0).floor().into(),
                 Some(ms) => ms.into(),
                 None => return Err(invalid(&[name, " must be a Date."])),

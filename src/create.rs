@@ -10,7 +10,7 @@ use crate::protocol::failure::{Class, Doing, short_message};
 use crate::protocol::routing::{ENVD_PORT, encode};
 use crate::sandbox::{Sandbox, health};
 use crate::target::{Target, Work, control, refused};
-use crate::transport::json::get;
+use crate::transport::json::{get, text_in};
 use crate::transport::limits::Limits;
 use crate::transport::runtime::{is_unresolvable, now};
 use js_sys::{Array, Object};
@@ -46,7 +46,7 @@ pub async fn create(template: Option<String>, options: &Options) -> Result<JsVal
     let metadata = get(&body, "metadata");
     let call = options.call(client.timeout_or(LIFECYCLE_TIMEOUT))?;
     let wire = made(&client, Doing::Create, "/sandboxes", Some(body), &call, kill_made).await?;
-    let mut target = match get(&wire, "sandboxID").as_string() {
+    let mut target = match text_in(&wire, "sandboxID") {
         Some(id) => Target::made(client, &wire, id),
         None => {
             return Err(Thrown::new(Class::SandboxCreation, "The platform's answer names no sandbox.")
@@ -64,7 +64,7 @@ pub async fn create(template: Option<String>, options: &Options) -> Result<JsVal
         ("status", JsValue::from_str("running")),
     ]);
     let info = sandbox_info(&wire, &known);
-    if get(&info, "alias").is_undefined() && get(&info, "template").as_string().as_deref() != Some(&template) {
+    if get(&info, "alias").is_undefined() && text_in(&info, "template").as_deref() != Some(&template) {
         set(info.unchecked_ref(), "alias", &JsValue::from_str(&template));
     }
     let target = Rc::new(target);
@@ -122,7 +122,7 @@ type Ending = Pin<Box<dyn Future<Output = ()>>>;
 fn kill_made(client: Rc<Client>, wire: JsValue) -> Ending {
     Box::pin(async move {
         for one in listed(&wire) {
-            if let Some(id) = get(&one, "sandboxID").as_string() {
+            if let Some(id) = text_in(&one, "sandboxID") {
                 kill_quietly(&Target::made(client.clone(), &one, id)).await;
             }
         }
@@ -142,7 +142,7 @@ pub async fn snapshot(target: &Rc<Target>, path: &str, body: Option<Object>, cal
 
 fn delete_snapshot(client: Rc<Client>, wire: JsValue) -> Ending {
     Box::pin(async move {
-        let Some(id) = get(&wire, "snapshotID").as_string() else { return };
+        let Some(id) = text_in(&wire, "snapshotID") else { return };
         let path = ["/templates/", &encode(&id)].concat();
         if let Ok(limits) = Limits::start(&CallOptions { signal: None, timeout: Some(LIFECYCLE_TIMEOUT) }) {
             let _ = control(&client, Doing::List, "DELETE", &path, "", None, true, &limits).await;
@@ -175,7 +175,7 @@ pub async fn forks(target: &Rc<Target>, path: &str, body: Option<Object>, metada
     let forks = Array::new();
     for result in results.iter() {
         let wire = get(&result, "sandbox");
-        let Some(id) = get(&wire, "sandboxID").as_string() else {
+        let Some(id) = text_in(&wire, "sandboxID") else {
             forks.push(&failed(&get(&result, "error")));
             continue;
         };

@@ -12,7 +12,7 @@ use crate::transport::fetch::{RawExchange, Request, Want, send};
 use crate::transport::limits::Limits;
 use crate::transport::runtime::{is_browser, is_edge};
 use crate::unary::{EXISTS, GET_INFO, LIST_DIR, MAKE_DIR, MOVE, REMOVE, call};
-use js_sys::{Array, JSON, Object, Promise, Uint8Array};
+use js_sys::{Array, JSON, Promise, Uint8Array};
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
 use web_sys::{Blob, ReadableStream, Response};
@@ -72,8 +72,8 @@ impl Files {
             10 => return at_once(upload_url(target, &first, second)),
             // What `js/upload.js` needs.
             11 => {
-                let (headers, options) = (args.get(2), args.get(3));
-                target.promise(async move { put(&of, &first, second, headers.unchecked_ref(), &Options::new(options)?).await })
+                let (headers, options) = (args.get(2).as_string().unwrap_or_default(), args.get(3));
+                target.promise(async move { put(&of, &first, second, &headers, &Options::new(options)?).await })
             }
             12 => {
                 let options = args.get(2);
@@ -135,7 +135,7 @@ async fn read(target: &Rc<Target>, path: &JsValue, options: &Options, format: Op
     let limits = Limits::start(&call)?;
     // In a page a header costs a preflight for every URL; a signature costs nothing.
     let signed = is_browser() && target.client.signed_urls && target.envd_token.is_some();
-    let (query, headers) = if signed {
+    let (query, mut headers) = if signed {
         (
             file_query(target, Operation::Read, Some(&path), user.as_deref(), None),
             target.routing_headers(crate::protocol::routing::ENVD_PORT),
@@ -146,7 +146,7 @@ async fn read(target: &Rc<Target>, path: &JsValue, options: &Options, format: Op
     if in_part {
         // Of a part without a byte one is asked for and left out: whether there is such a file is to be known all the same.
         let last = end.map(|end| decimal((end - 1.0).max(from) as u64)).unwrap_or_default();
-        set(&headers, "range", &JsValue::from_str(&["bytes=", &decimal(from as u64), "-", &last].concat()));
+        headers.set("range", &["bytes=", &decimal(from as u64), "-", &last].concat());
     }
     let request = Request {
         doing: Doing::Files,
@@ -161,7 +161,7 @@ async fn read(target: &Rc<Target>, path: &JsValue, options: &Options, format: Op
         fresh: !is_edge(),
     };
     let (body, exchange) = match send(&target.client, &request, want, &limits).await {
-        Ok(reply) => (reply.body, Some(reply.exchange)),
+        Ok(reply) => (reply.body(), Some(reply.exchange)),
         // The part begins behind the file's end.
         Err(fault) if in_part && fault.status() == Some(416) => (empty(want)?, None),
         Err(fault) => return Err(fault),
@@ -213,17 +213,19 @@ impl Body {
     }
 }
 
-async fn put(target: &Target, path: &JsValue, body: JsValue, extra: &Object, options: &Options) -> Result<JsValue> {
+async fn put(target: &Target, path: &JsValue, body: JsValue, extra: &str, options: &Options) -> Result<JsValue> {
     let path = argument("path", path)?;
     let user = options.text("user")?;
     let limits = Limits::start(&target.call(options)?)?;
+    let mut headers = target.envd_headers(None);
+    headers.add(extra);
     let request = Request {
         doing: Doing::Files,
         method: "POST",
         base: target.envd_url(),
         path: "/files",
         query: &query(&[("path", Some(&path)), ("username", user.as_deref())]),
-        headers: Object::assign(&target.envd_headers(None), extra),
+        headers,
         // The same bytes over the same file are the same file; a stream can be read once.
         repeatable: !body.is_instance_of::<ReadableStream>(),
         body,
@@ -245,8 +247,8 @@ async fn compose(target: &Target, sources: JsValue, path: &JsValue, options: &Op
     if let Some(user) = &user {
         set(&message, "username", &JsValue::from_str(user));
     }
-    let headers = target.envd_headers(None);
-    set(&headers, "content-type", &JsValue::from_str("application/json"));
+    let mut headers = target.envd_headers(None);
+    headers.set("content-type", "application/json");
     let request = Request {
         doing: Doing::Files,
         method: "POST",

@@ -5,7 +5,7 @@ use crate::options::{CallOptions, REQUEST_TIMEOUT, object};
 use crate::panic::Deferred;
 use crate::protocol::failure::Doing;
 use crate::target::Target;
-use crate::transport::connect::{Unary, send_input, unary};
+use crate::transport::connect::{Unary, json, send_input, unary};
 use crate::transport::guard::Held;
 use crate::transport::limits::Limits;
 use crate::unary::selector;
@@ -110,10 +110,10 @@ async fn send(target: &Target, pid: u32, batch: &[Item]) -> Result<()> {
     let default = || CallOptions { signal: None, timeout: target.client.timeout_or(REQUEST_TIMEOUT) };
     let options = first.options.clone().unwrap_or_else(default);
     if first.into == Into::Close {
-        let message = object(&[("process", selector(pid))]);
+        let message = json(&object(&[("process", selector(pid))]))?;
         let limits = Limits::start(&options)?;
         let method = "/process.Process/CloseStdin";
-        let call = Unary { doing: Doing::Process, method, message: &message, user: None, repeatable: true };
+        let call = Unary { doing: Doing::Process, method, message, user: None, repeatable: true };
         return unary(target, call, &limits).await.map(drop);
     }
     let bytes: Vec<u8> = batch.iter().flat_map(|item| item.bytes.iter().copied()).collect();

@@ -35,7 +35,7 @@ impl Network {
 }
 
 fn access_headers(target: &Target) -> JsValue {
-    let headers = target.routing_headers(ENVD_PORT);
+    let headers = target.routing_headers(ENVD_PORT).object();
     // The port stands in the URL or is the caller's to name; only the sandbox is known here.
     let _ =
         js_sys::Reflect::delete_property(&headers, &JsValue::from_str(&[&target.client.routing_prefix, "-Sandbox-Port"].concat()));

@@ -1,7 +1,6 @@
 //! Reading what JavaScript hands in. Every option is checked before anything is sent; errors name the option.
 
 use crate::error::{Fault, Result, invalid, refusal};
-use crate::protocol::routing::{decimal, split_at};
 use js_sys::{Array, Function, Object, Uint8Array};
 use std::cell::OnceCell;
 use wasm_bindgen::prelude::*;
@@ -9,9 +8,9 @@ use web_sys::AbortSignal;
 
 #[wasm_bindgen(module = "/src/js/shape.js")]
 extern "C" {
-    /// A property; `undefined` for `null`, and of what is no object.
-    #[wasm_bindgen(js_name = option, catch)]
-    pub fn option(of: &JsValue, name: &str) -> core::result::Result<JsValue, JsValue>;
+    /// A property; `None` for `null`, and of what is no object.
+    #[wasm_bindgen(catch)]
+    pub fn option(of: &JsValue, name: &str) -> core::result::Result<Option<JsValue>, JsValue>;
     /// Sets what is set in an object, if it is one, in a plain object too.
     #[wasm_bindgen(js_name = layOver, catch)]
     fn lay_over(of: &JsValue, under: &Object) -> core::result::Result<(), JsValue>;
@@ -44,6 +43,45 @@ extern "C" {
     pub fn set_text(object: &Object, name: &str, value: &str);
 }
 
+#[wasm_bindgen(module = "/src/js/values.js")]
+extern "C" {
+    #[wasm_bindgen(js_name = checked, catch)]
+    fn checked(of: &JsValue, name: &str, kind: Kind) -> core::result::Result<Option<JsValue>, JsValue>;
+    #[wasm_bindgen(js_name = checked, catch)]
+    fn checked_string(of: &JsValue, name: &str, kind: Kind) -> core::result::Result<Option<String>, JsValue>;
+    #[wasm_bindgen(js_name = checked, catch)]
+    fn checked_boolean(of: &JsValue, name: &str, kind: Kind) -> core::result::Result<Option<bool>, JsValue>;
+    #[wasm_bindgen(js_name = checked, catch)]
+    fn checked_number(of: &JsValue, name: &str, kind: Kind) -> core::result::Result<Option<f64>, JsValue>;
+    #[wasm_bindgen(js_name = checkedText, catch)]
+    fn checked_text(of: &JsValue, name: &str) -> core::result::Result<Option<String>, JsValue>;
+    #[wasm_bindgen(js_name = checkedInteger, catch)]
+    fn checked_integer(of: &JsValue, name: &str, from: f64, to: f64) -> core::result::Result<Option<f64>, JsValue>;
+    /// A string that is whole and without NUL.
+    #[wasm_bindgen(catch)]
+    pub fn text(name: &str, value: &JsValue) -> core::result::Result<String, JsValue>;
+    /// One with something in it.
+    #[wasm_bindgen(catch)]
+    pub fn argument(name: &str, value: &JsValue) -> core::result::Result<String, JsValue>;
+    /// # Errors
+    /// E0001 for what is no string, and for one with half a surrogate pair.
+    #[wasm_bindgen(catch)]
+    pub fn whole(name: &str, value: &JsValue) -> core::result::Result<(), JsValue>;
+    /// A whole number between two bounds, both included.
+    #[wasm_bindgen(catch)]
+    pub fn integer(name: &str, value: &JsValue, from: f64, to: f64) -> core::result::Result<f64, JsValue>;
+}
+
+/// What an option must be. `js/values.js` knows these by their numbers.
+type Kind = u8;
+const STRING: Kind = 0;
+const BOOLEAN: Kind = 1;
+const FUNCTION: Kind = 2;
+const CLASS: Kind = 3;
+const OBJECT: Kind = 4;
+const DURATION: Kind = 5;
+const SIGNAL: Kind = 6;
+
 /// The largest whole number that JavaScript tells from its neighbours.
 pub const LARGEST: f64 = 9_007_199_254_740_991.0;
 
@@ -53,78 +91,80 @@ pub const REQUEST_TIMEOUT: f64 = 60_000.0;
 /// The default of `requestTimeoutMs` for making and resuming sandboxes, in ms.
 pub const LIFECYCLE_TIMEOUT: f64 = 90_000.0;
 
-/// An options object. `undefined` and `null` are absent. Unknown keys were refused by `js/options.js`.
+/// An options object, if there is one. Unknown keys were refused by `js/options.js`.
 #[derive(Default)]
-pub struct Options(JsValue);
+pub struct Options(Option<JsValue>);
 
 impl Options {
     /// # Errors
     /// E0001 for anything but an object, `undefined` and `null`.
     pub fn new(value: JsValue) -> Result<Self> {
         if value.is_undefined() || value.is_null() {
-            return Ok(Self(value));
+            return Ok(Self(None));
         }
         if !is_record(&value) {
             return Err(invalid(&["options must be an object, not ", &kind(&value), "."]));
         }
-        Ok(Self(value))
+        Ok(Self(Some(value)))
     }
 
-    /// The value itself; `undefined` when absent.
-    pub fn get(&self, name: &str) -> Result<JsValue> {
-        Ok(option(&self.0, name)?)
+    /// The option as it is.
+    pub fn get(&self, name: &str) -> Result<Option<JsValue>> {
+        self.read(|of| option(of, name))
     }
 
-    /// The object as it was given.
+    /// The object as it was given; `undefined` when there is none.
     pub fn value(&self) -> &JsValue {
-        &self.0
+        const NONE: &JsValue = &JsValue::UNDEFINED;
+        self.0.as_ref().unwrap_or(NONE)
     }
 
-    /// The value as `read` sees it.
-    fn read<T>(&self, name: &str, expected: &str, read: impl FnOnce(&JsValue) -> Option<T>) -> Result<Option<T>> {
-        let value = self.get(name)?;
-        if value.is_undefined() {
-            return Ok(None);
+    /// What `read` finds, if there is anything to read.
+    fn read<T>(&self, read: impl FnOnce(&JsValue) -> core::result::Result<Option<T>, JsValue>) -> Result<Option<T>> {
+        match &self.0 {
+            Some(of) => Ok(read(of)?),
+            None => Ok(None),
         }
-        read(&value).map(Some).ok_or_else(|| invalid(&[name, " must be ", expected, ", not ", &kind(&value), "."]))
     }
 
     pub fn string(&self, name: &str) -> Result<Option<String>> {
-        self.read(name, "a string", JsValue::as_string)
+        self.read(|of| checked_string(of, name, STRING))
     }
 
     /// A string like an [`argument`].
     pub fn text(&self, name: &str) -> Result<Option<String>> {
-        let value = self.get(name)?;
-        if value.is_undefined() { Ok(None) } else { argument(name, &value).map(Some) }
+        self.read(|of| checked_text(of, name))
     }
 
     pub fn boolean(&self, name: &str) -> Result<Option<bool>> {
-        self.read(name, "a boolean", JsValue::as_bool)
+        self.read(|of| checked_boolean(of, name, BOOLEAN))
     }
 
     pub fn function(&self, name: &str) -> Result<Option<Function>> {
-        self.read(name, "a function, and not a class", |value| is_callable(value).then(|| value.clone().unchecked_into()))
+        self.checked(name, FUNCTION)
     }
 
     /// What is called with `new`, or as the caller likes.
     pub fn class(&self, name: &str) -> Result<Option<Function>> {
-        self.read(name, "a class", |value| value.dyn_ref().cloned())
+        self.checked(name, CLASS)
     }
 
     pub fn object(&self, name: &str) -> Result<Option<Object>> {
-        self.read(name, "an object", |value| is_record(value).then(|| value.clone().unchecked_into()))
+        self.checked(name, OBJECT)
+    }
+
+    fn checked<T: JsCast>(&self, name: &str, kind: Kind) -> Result<Option<T>> {
+        Ok(self.read(|of| checked(of, name, kind))?.map(JsCast::unchecked_into))
     }
 
     /// A whole number between two bounds, both included.
     pub fn integer(&self, name: &str, from: f64, to: f64) -> Result<Option<f64>> {
-        let value = self.get(name)?;
-        if value.is_undefined() { Ok(None) } else { integer(name, &value, from, to).map(Some) }
+        self.read(|of| checked_integer(of, name, from, to))
     }
 
     /// A duration in ms, 0 or more.
     pub fn millis(&self, name: &str) -> Result<Option<f64>> {
-        self.read(name, "a duration in ms, 0 or more", |value| value.as_f64().filter(|ms| ms.is_finite() && *ms >= 0.0))
+        self.read(|of| checked_number(of, name, DURATION))
     }
 
     /// A map of strings.
@@ -137,18 +177,13 @@ impl Options {
 
     /// A plain object of what is set here over what `under` holds.
     pub fn over(&self, under: Object) -> Result<Object> {
-        lay_over(&self.0, &under)?;
+        lay_over(self.value(), &under)?;
         Ok(under)
     }
 
     /// The signal and the request timeout.
     pub fn call(&self, default_timeout: Option<f64>) -> Result<CallOptions> {
-        let signal = self.read("signal", "an AbortSignal", |value| {
-            let listens = |name| option(value, name).is_ok_and(|method| method.is_function());
-            let whole =
-                option(value, "aborted").ok()?.as_bool().is_some() && listens("addEventListener") && listens("removeEventListener");
-            whole.then(|| value.clone().unchecked_into())
-        })?;
+        let signal = self.checked("signal", SIGNAL)?;
         let timeout = match self.millis("requestTimeoutMs")? {
             Some(ms) => Some(ms).filter(|ms| *ms > 0.0),
             None => default_timeout,
@@ -180,12 +215,12 @@ impl Reading {
 
     /// The options as they are to be read now: none behind a fault.
     fn now<'a>(&self, options: &'a Options) -> &'a Options {
-        const NONE: &Options = &Options(JsValue::UNDEFINED);
+        const NONE: &Options = &Options(None);
         if self.0.get().is_some() { NONE } else { options }
     }
 
-    pub fn get(&self, options: &Options, name: &str) -> JsValue {
-        self.keep(self.now(options).get(name)).unwrap_or_default()
+    pub fn get(&self, options: &Options, name: &str) -> Option<JsValue> {
+        self.keep(self.now(options).get(name)).flatten()
     }
 
     pub fn string(&self, options: &Options, name: &str) -> Option<String> {
@@ -242,14 +277,6 @@ pub fn object(pairs: &[(&str, JsValue)]) -> Object {
     object
 }
 
-/// An argument that must be a string with something in it: see [`text`].
-pub fn argument(name: &str, value: &JsValue) -> Result<String> {
-    match text(name, value)? {
-        text if text.is_empty() => Err(invalid(&[name, " must not be empty."])),
-        text => Ok(text),
-    }
-}
-
 /// A sandbox's id, which becomes a part of hosts and paths.
 pub fn sandbox_id(value: &JsValue) -> Result<String> {
     let id = argument("sandboxId", value)?;
@@ -269,40 +296,14 @@ pub fn snapshot_id(value: &JsValue) -> Result<String> {
     Err(refusal("snapshotId must be one that createSnapshot or listSnapshots gave."))
 }
 
-/// A string like [`whole`] without NUL.
-pub fn text(name: &str, value: &JsValue) -> Result<String> {
-    let text = whole(name, value)?;
-    no_nul(name, &text)?;
-    Ok(text)
-}
-
-/// A string that is whole: half a surrogate pair is no character, and on its way would become another.
-pub fn whole(name: &str, value: &JsValue) -> Result<String> {
-    let Some(text) = value.as_string() else {
-        return Err(invalid(&[name, " must be a string, not ", &kind(value), "."]));
-    };
-    if split_at(&text, "\u{FFFD}").is_some() && JsValue::from_str(&text) != *value {
-        return Err(invalid(&[name, " must not contain a lone surrogate (half of a UTF-16 pair)."]));
-    }
-    Ok(text)
-}
-
 /// An argument that must be a process id.
 pub fn pid(value: &JsValue) -> Result<u32> {
-    integer("pid", value, 1.0, f64::from(u32::MAX)).map(|pid| pid as u32)
+    Ok(integer("pid", value, 1.0, f64::from(u32::MAX))? as u32)
 }
 
 /// An argument that must be a port.
 pub fn port(value: &JsValue) -> Result<u16> {
-    integer("port", value, 1.0, 65_535.0).map(|port| port as u16)
-}
-
-/// A whole number between two bounds, both included.
-pub fn integer(name: &str, value: &JsValue, from: f64, to: f64) -> Result<f64> {
-    match value.as_f64().filter(|number| number.trunc() == *number && (from..=to).contains(number)) {
-        Some(number) => Ok(number),
-        None => Err(invalid(&[name, " must be a whole number from ", &decimal(from as u64), " to ", &decimal(to as u64), "."])),
-    }
+    Ok(integer("port", value, 1.0, 65_535.0)? as u16)
 }
 
 /// The lifetime of a sandbox, in whole seconds.

@@ -7,6 +7,8 @@
 use crate::error::Fault;
 use crate::target::Work;
 use js_sys::Promise;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 
@@ -20,25 +22,30 @@ extern "C" {
     pub fn new(watched: bool) -> Deferred;
     #[wasm_bindgen(method, getter)]
     pub fn promise(this: &Deferred) -> Promise;
-    /// Whether a panic has rejected it.
-    #[wasm_bindgen(method, getter, js_name = isOver)]
-    pub fn is_over(this: &Deferred) -> bool;
     #[wasm_bindgen(method)]
     pub fn settle(this: &Deferred, failed: bool, value: &JsValue);
 }
 
+static PANICS: AtomicU32 = AtomicU32::new(0);
+
 #[unsafe(no_mangle)]
 extern "C" fn __agent_sandbox_panicked() {
+    PANICS.fetch_add(1, Relaxed);
     panicked();
+}
+
+/// How many panics there have been. What was to begin before one and has not, must not begin behind it: whoever waited has been told.
+pub fn panics() -> u32 {
+    PANICS.load(Relaxed)
 }
 
 /// A promise of what `work` gives.
 pub fn promise_of(work: Work<JsValue>) -> Promise {
     let deferred = Deferred::new(true);
     let promise = deferred.promise();
+    let before = panics();
     spawn_local(async move {
-        // A panic came before this began.
-        if deferred.is_over() {
+        if panics() != before {
             return;
         }
         match work.await {

@@ -358,7 +358,7 @@ pub fn send_input(target: &Rc<Target>, pid: u32, into: Into, data: &JsValue, opt
     let prepared = (|| {
         let bytes = if into == Into::Close { Vec::new() } else { bytes("data", data)? };
         let options = Options::new(options)?;
-        let given = !options.get("signal")?.is_undefined() || !options.get("requestTimeoutMs")?.is_undefined();
+        let given = options.get("signal")?.is_some() || options.get("requestTimeoutMs")?.is_some();
         let call = target.call(&options)?;
         Ok((bytes, given.then_some(call)))
     })();

@@ -18,7 +18,7 @@ use crate::pty::Pty;
 use crate::stream::disposable;
 use crate::target::{Target, control, gone, promise};
 use crate::transport::fetch::{Reply, Request, Want, send};
-use crate::transport::json::get;
+use crate::transport::json::{get, text_in};
 use crate::transport::limits::Limits;
 use js_sys::{Array, Object, Promise, Set};
 use std::cell::{Cell, OnceCell, RefCell};
@@ -45,7 +45,7 @@ pub struct Sandbox {
 
 impl Sandbox {
     pub fn build(target: Rc<Target>, info: JsValue, owned: bool) -> JsValue {
-        let runs_code = |name| get(&info, name).as_string().is_some_and(|name| name.starts_with("code-interpreter"));
+        let runs_code = |name| text_in(&info, name).is_some_and(|name| name.starts_with("code-interpreter"));
         let has_code = runs_code("template") || runs_code("alias");
         let capabilities = Set::new(&JsValue::UNDEFINED);
         for ability in ["shell", "files", "terminal", "ports"].into_iter().chain(has_code.then_some("code")) {
@@ -152,7 +152,7 @@ impl Sandbox {
             ("envdAccessToken", &target.envd_token),
             ("trafficAccessToken", &target.traffic_token),
             ("envdVersion", &target.envd_version),
-            ("template", &get(&self.info.borrow(), "template").as_string().filter(|template| !template.is_empty())),
+            ("template", &text_in(&self.info.borrow(), "template").filter(|template| !template.is_empty())),
         ] {
             if let Some(value) = value {
                 set(&handoff, name, &JsValue::from_str(value));
@@ -195,11 +195,11 @@ async fn connect(id: JsValue, options: JsValue) -> Result<JsValue> {
 
 async fn attach(handoff: JsValue, options: JsValue) -> Result<JsValue> {
     let handoff = Options::new(handoff)?;
-    let id = sandbox_id(&handoff.get("sandboxId")?)?;
+    let id = sandbox_id(&handoff.get("sandboxId")?.unwrap_or_default())?;
     // What the caller says now counts over what was handed over.
     let merged = Object::new();
     for name in ["sandboxUrl", "domain", "provider"] {
-        set(&merged, name, &handoff.get(name)?);
+        set(&merged, name, &handoff.get(name)?.unwrap_or_default());
     }
     let merged = Options::new(options)?.over(merged)?;
     let mut client = Client::new(&Options::new(merged.into())?)?;
@@ -209,8 +209,8 @@ async fn attach(handoff: JsValue, options: JsValue) -> Result<JsValue> {
     let tokens = [handoff.text("envdAccessToken")?, handoff.text("trafficAccessToken")?, handoff.text("envdVersion")?];
     let known = object(&[
         ("sandboxId", JsValue::from_str(&id)),
-        ("template", handoff.get("template")?),
-        ("envdVersion", handoff.get("envdVersion")?),
+        ("template", handoff.get("template")?.unwrap_or_default()),
+        ("envdVersion", handoff.get("envdVersion")?.unwrap_or_default()),
         ("status", JsValue::from_str("running")),
     ]);
     let info = sandbox_info(&Object::new(), &known);
@@ -218,8 +218,7 @@ async fn attach(handoff: JsValue, options: JsValue) -> Result<JsValue> {
 }
 
 fn all_snapshots(options: &Options) -> Result<Paginator> {
-    let id = options.get("sandboxId")?;
-    let id = if id.is_undefined() { None } else { Some(sandbox_id(&id)?) };
+    let id = options.get("sandboxId")?.map(|id| sandbox_id(&id)).transpose()?;
     Paginator::snapshots(Rc::new(Client::new(options)?), id, options)
 }
 
@@ -234,7 +233,7 @@ pub fn found(id: &str, reply: Result<Reply>) -> Result<Reply> {
 /// The answer of a control plane, which must describe a sandbox.
 pub fn described(reply: &Reply) -> Result<JsValue> {
     let wire = reply.json()?;
-    match get(&wire, "sandboxID").as_string() {
+    match text_in(&wire, "sandboxID") {
         Some(id) if !id.is_empty() => Ok(wire),
         _ => Err(Thrown::new(Class::SandboxConnection, "The control plane's answer describes no sandbox.")
             .suggestion("Check that apiUrl leads to a control plane and not to another server.")
@@ -283,10 +282,9 @@ pub async fn is_running(target: &Target, limits: &Limits) -> Result<bool> {
 
 /// The states that a list is asked for.
 pub fn states(options: &Options) -> Result<Option<Vec<String>>> {
-    let value = options.get("status")?;
+    let Some(value) = options.get("status")? else { return Ok(None) };
     let values = match value.as_string() {
         Some(one) => vec![one],
-        None if value.is_undefined() => return Ok(None),
         None => {
             let words = items(&value)?.and_then(|words| words.iter().map(|one| one.as_string()).collect::<Option<Vec<_>>>());
             words.ok_or_else(|| refusal("status must be a state, or an array of states."))?

@@ -3,7 +3,7 @@
 use crate::client::{Client, sandboxes_of};
 use crate::error::{Fault, Gateway, Result, Thrown};
 use crate::input::Inputs;
-use crate::options::{CallOptions, Options, set_text};
+use crate::options::{CallOptions, Options};
 use crate::protocol::base64;
 use crate::protocol::connect::Code;
 use crate::protocol::control::Clouds;
@@ -11,6 +11,7 @@ use crate::protocol::failure::{Class, Doing};
 use crate::protocol::routing::{self, ENVD_PORT, Form, decimal, encode};
 use crate::sandbox::health;
 use crate::transport::fetch::{Reply, Request, Want, send};
+use crate::transport::headers::Headers;
 use crate::transport::json::get;
 use crate::transport::limits::Limits;
 use crate::transport::runtime::reach_suggestion;
@@ -88,34 +89,34 @@ impl Target {
     }
 
     /// Headers of a request to envd: no more than it needs, since each may cost a page a preflight.
-    pub fn envd_headers(&self, user: Option<&str>) -> Object {
-        let headers = self.routing_headers(ENVD_PORT);
+    pub fn envd_headers(&self, user: Option<&str>) -> Headers {
+        let mut headers = self.routing_headers(ENVD_PORT);
         if let Some(token) = &self.envd_token {
-            set_text(&headers, "x-access-token", token);
+            headers.set("x-access-token", token);
         }
         if let Some(user) = user {
             let basic = base64::encode([user, ":"].concat().as_bytes(), true);
-            set_text(&headers, "authorization", &["Basic ", &basic].concat());
+            headers.set("authorization", &["Basic ", &basic].concat());
         }
         headers
     }
 
     /// What a request needs to find the port, when its URL does not say it.
-    pub fn routing_headers(&self, port: u16) -> Object {
-        let headers = Object::new();
+    pub fn routing_headers(&self, port: u16) -> Headers {
+        let mut headers = Headers::default();
         if routing::form(&self.template(port)) == Form::Headers {
             let prefix = &self.client.routing_prefix;
-            set_text(&headers, &[prefix, "-Sandbox-Id"].concat(), &self.id);
-            set_text(&headers, &[prefix, "-Sandbox-Port"].concat(), &decimal(port.into()));
+            headers.set(&[prefix, "-Sandbox-Id"].concat(), &self.id);
+            headers.set(&[prefix, "-Sandbox-Port"].concat(), &decimal(port.into()));
         }
         headers
     }
 
     /// Headers of a request to a port: routing, and the token of ports that are not public, which envd has no use for.
-    pub fn port_headers(&self, port: u16) -> Object {
-        let headers = self.routing_headers(port);
+    pub fn port_headers(&self, port: u16) -> Headers {
+        let mut headers = self.routing_headers(port);
         if let Some(token) = self.traffic_token.as_ref().filter(|_| port != ENVD_PORT) {
-            set_text(&headers, &self.client.traffic_header, token);
+            headers.set(&self.client.traffic_header, token);
         }
         headers
     }
@@ -286,10 +287,10 @@ pub async fn control(
     repeatable: bool,
     limits: &Limits,
 ) -> Result<Reply> {
-    let headers = client.api_headers(&limits.guard).await?;
+    let mut headers = client.api_headers(&limits.guard).await?;
     let body = match body {
         Some(body) => {
-            set_text(&headers, "content-type", "application/json");
+            headers.set("content-type", "application/json");
             JSON::stringify(body)?.into()
         }
         None => JsValue::UNDEFINED,

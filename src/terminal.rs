@@ -68,15 +68,17 @@ pub fn open(target: &Rc<Target>, options: JsValue) -> Promise {
         let options = Options::new(options)?;
         let call = of.call(&options)?;
         let given = options.get("pid")?;
-        let owns_shell = given.is_undefined();
         let gap_marker = options.string("gapMarker")?.unwrap_or_else(|| GAP_MARKER.to_owned());
-        let size = if owns_shell || !options.get("cols")?.is_undefined() || !options.get("rows")?.is_undefined() {
+        let size = if given.is_none() || options.get("cols")?.is_some() || options.get("rows")?.is_some() {
             Some(pty::size(&options)?)
         } else {
             None
         };
-        let process =
-            if owns_shell { pty::start(&of, &options, &call).await? } else { pty::connect(&of, pid(&given)?, &call).await? };
+        let process = match &given {
+            None => pty::start(&of, &options, &call).await?,
+            Some(given) => pty::connect(&of, pid(given)?, &call).await?,
+        };
+        let owns_shell = given.is_none();
         let session = Rc::new(Session {
             target: of,
             pid: process.pid,

@@ -11,7 +11,7 @@ use crate::target::{Target, Work};
 use crate::transport::connect::{Opening, cut_off, open};
 use crate::transport::events::EventStream;
 use crate::transport::guard::Held;
-use crate::transport::json;
+use crate::transport::json::{self, text_in};
 use crate::transport::limits::Limits;
 use crate::unary::stat;
 use js_sys::{Date, Object, Promise};
@@ -114,7 +114,7 @@ impl Watch {
 
     fn read_json(&self, message: &[u8]) -> core::result::Result<Option<JsValue>, Malformed> {
         let (_, change) = json::watch_event(message)?;
-        let kind = match json::get(&change, "type").as_string().as_deref() {
+        let kind = match text_in(&change, "type").as_deref() {
             Some("EVENT_TYPE_CREATE") => EventType::Create,
             Some("EVENT_TYPE_WRITE") => EventType::Write,
             Some("EVENT_TYPE_REMOVE") => EventType::Remove,
@@ -122,7 +122,7 @@ impl Watch {
             Some("EVENT_TYPE_CHMOD") => EventType::Chmod,
             _ => return Ok(None),
         };
-        let name = json::get(&change, "name").as_string().unwrap_or_default();
+        let name = text_in(&change, "name").unwrap_or_default();
         let entry = json::get(&change, "entry");
         Ok(self.event(kind, &name, entry.is_object().then(|| entry_info(&entry))))
     }

@@ -30,6 +30,11 @@ class Exchange {
     this.finish();
   }
 
+  /** The JSON of a text body; undefined when it is empty. */
+  json() {
+    return parsed(this.body);
+  }
+
   header(name) {
     return this.response.headers.get(name) ?? undefined;
   }
@@ -40,11 +45,31 @@ class Exchange {
   }
 }
 
+/** An object of names and values that stand one after the other. */
+function paired(texts) {
+  const object = {};
+  for (let at = 1; at < texts.length; at += 2) object[texts[at - 1]] = texts[at];
+  return object;
+}
+
+/** Headers as Rust writes them: there is a NUL behind each name and each value. */
+export const headersOf = (text) => paired(text.split("\0"));
+
+/** Headers as Rust takes them. */
+export const headerText = (headers) =>
+  Object.entries(headers)
+    .flat()
+    .map((text) => `${text}\0`)
+    .join("");
+
 /**
- * Sends a request. Throws nothing but what `limits` was fired with; a request without an answer has a `cause` and `begun` says whether there
- * was the beginning of one.
+ * Sends a request: `head` holds its method, its path, what stands before and behind the path in its URL, and its headers. Throws nothing
+ * but what `limits` was fired with; a request without an answer has a `cause`, and `begun` says whether there was the beginning of one.
  */
-export async function attempt(fetch, limits, want, url, method, path, headers, body, flags, logger) {
+export async function attempt(fetch, limits, want, head, body, flags, logger) {
+  const [method, path, base, query, ...pairs] = head.split("\0");
+  const url = base + path + query;
+  const headers = paired(pairs);
   const controller = new AbortController();
   const init = { method, headers, signal: controller.signal };
   const sends = typeof body === "function";
@@ -70,7 +95,7 @@ export async function attempt(fetch, limits, want, url, method, path, headers, b
   }
   const { status, ok } = response;
   logged(status);
-  const exchange = new Exchange(controller, { response, status, ok });
+  const exchange = new Exchange(controller, { response, status, ok: Boolean(ok) });
   try {
     if (ok) {
       const read = READS[want];
@@ -107,8 +132,9 @@ export async function attempt(fetch, limits, want, url, method, path, headers, b
 }
 
 /** The JSON of a body; undefined when it is empty. A page in its place comes from somewhere else, and is not quoted. */
-export function parsed(text) {
-  if (/^\s*</.test(text)) {
+function parsed(text) {
+  const given = text.trim();
+  if (given[0] === "<") {
     throw makeError(
       "SandboxConnectionError",
       "A web page came in place of an answer.",
@@ -116,7 +142,7 @@ export function parsed(text) {
       {},
     );
   }
-  return text.trim() ? JSON.parse(text) : undefined;
+  return given === "" ? undefined : JSON.parse(given);
 }
 
 /** Where a URL leads: what stands behind the host may hold a token. */

@@ -174,6 +174,7 @@ export class Limits extends Guard {
     super();
     calls.add(this);
     if (signal) this.follow(signal);
+    if (this.isFired) throw this.error;
     if (ms === undefined) return;
     this.#deadline = performance.now() + ms;
     this.lift = this.after(ms, () =>

@@ -9,9 +9,6 @@ let last;
 
 /** A promise for Rust to settle. */
 export class Deferred {
-  /** Whether a panic has settled it: then nobody waits for what the call would still do. */
-  isOver = false;
-
   constructor(watched) {
     const here = watched ? place() : undefined;
     this.promise = new Promise((resolve, reject) => {
@@ -31,10 +28,7 @@ export function panicked() {
     // Its stack leads into the module, where the fault is.
     cause: new Error("panic"),
   });
-  for (const deferred of [...waiting]) {
-    deferred.isOver = true;
-    deferred.settle(true, last);
-  }
+  for (const deferred of [...waiting]) deferred.settle(true, last);
   endCalls(last);
   throw last;
 }

@@ -17,6 +17,18 @@ export function option(of, name) {
   return readable(name, () => (of !== null && typeof of === "object" ? of[name] : undefined)) ?? undefined;
 }
 
+/** A property of an answer, if it is of this type. */
+function typed(of, name, type) {
+  const value = option(of, name);
+  return typeof value === type ? value : undefined;
+}
+
+/** A property that is text. */
+export const textIn = (of, name) => typed(of, name, "string");
+
+/** A property that is a number. */
+export const numberIn = (of, name) => typed(of, name, "number");
+
 /** Names and values, one after the other, of an object that must hold texts. */
 export function texts(of, name) {
   const pairs = readable("An object that was given", () => Object.entries(of));

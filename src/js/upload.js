@@ -1,6 +1,8 @@
 // Writing and uploading: what becomes of each kind of data. Requests are made in WebAssembly; here is what only JavaScript has: blobs,
 // web streams and XMLHttpRequest.
+
 import { makeError } from "./errors.js";
+import { headerText } from "./fetch.js";
 import {
   bytesOf,
   callback,
@@ -184,10 +186,10 @@ async function putBody(files, path, data, options, { gzip, headers }, send) {
   if (asForm) {
     const form = new FormData();
     form.append("file", isBlob(body) ? body : new Blob([body]), "file");
-    return files.__put(path, form, sent, options);
+    return files.__put(path, form, headerText(sent), options);
   }
   sent["content-type"] = "application/octet-stream";
-  return files.__put(path, send && !gzip ? send(body) : body, sent, options);
+  return files.__put(path, send && !gzip ? send(body) : body, headerText(sent), options);
 }
 
 /** Writes beside the file and moves that into its place; nothing is left when it fails. */

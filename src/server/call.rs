@@ -4,12 +4,12 @@ use super::Server;
 use super::fields::{Filled, fill};
 use super::refusal::{parse_answer, protocol_error, server_error};
 use crate::error::{Fault, Result};
-use crate::options::{CallOptions, Options, set, set_text};
+use crate::options::{CallOptions, Options, set};
 use crate::protocol::base64;
 use crate::protocol::failure::{Class, Doing};
 use crate::protocol::server::endpoints::{Endpoint, Patience};
 use crate::transport::fetch::{Reply, Request, Want, send};
-use crate::transport::json::get;
+use crate::transport::json::text_in;
 use crate::transport::limits::Limits;
 use js_sys::Uint8Array;
 use wasm_bindgen::{JsCast, JsValue};
@@ -34,9 +34,9 @@ pub fn patience(server: &Server, endpoint: &Endpoint, args: &Options) -> Result<
 
 /// Sends a call's request.
 pub async fn request(server: &Server, endpoint: &Endpoint, filled: &Filled, want: Want, limits: &Limits) -> Result<Reply> {
-    let headers = server.headers(false);
+    let mut headers = server.headers(false);
     if !filled.body.is_undefined() {
-        set_text(&headers, "content-type", "application/json");
+        headers.set("content-type", "application/json");
     }
     let both = !server.query.is_empty() && !filled.query.is_empty();
     let query = [server.query.as_str(), if both { "&" } else { "" }, &filled.query].concat();
@@ -63,12 +63,12 @@ pub async fn call(server: &Server, endpoint: &Endpoint, args: &Options) -> Resul
         Ok(reply) => reply,
         Err(fault) => return Err(server.explain(endpoint.id, too_large_perhaps(endpoint, &filled, fault)).await),
     };
-    let answer = parse_answer(&reply.body);
+    let answer = parse_answer(&reply.body());
     if !answer.is_object() {
         return Err(protocol_error(endpoint.id, "The server's answer is no JSON object."));
     }
     if let Some(name) = endpoint.bytes {
-        let bytes = get(&answer, name).as_string().and_then(|text| base64::decode(&text));
+        let bytes = text_in(&answer, name).and_then(|text| base64::decode(&text));
         let bytes = bytes.ok_or_else(|| protocol_error(endpoint.id, "The server's answer holds no base64 where bytes belong."))?;
         set(answer.unchecked_ref(), name, &Uint8Array::from(&*bytes));
     }

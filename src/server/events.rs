@@ -12,6 +12,7 @@ use crate::stream::{Pull, chunk_stream};
 use crate::target::promise;
 use crate::transport::fetch::{Chunks, Exchange, Want};
 use crate::transport::guard::Guard;
+use crate::transport::json::text_in;
 use crate::transport::limits::Limits;
 use js_sys::Promise;
 use std::cell::{Cell, RefCell};
@@ -110,10 +111,7 @@ impl Events {
                 self.finish();
             }
             // A command that could not be started has no exit.
-            "error" => self.complete.set(!matches!(
-                crate::transport::json::get(&shaped, "error").as_string().as_deref(),
-                Some("timeout" | "output_limit")
-            )),
+            "error" => self.complete.set(!matches!(text_in(&shaped, "error").as_deref(), Some("timeout" | "output_limit"))),
             _ => self.complete.set(false),
         }
         Ok(Some(shaped).filter(|shaped| !shaped.is_undefined()))

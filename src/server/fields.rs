@@ -40,13 +40,11 @@ pub fn fill(endpoint: &Endpoint, args: &Options) -> Result<Filled> {
     let mut body = Object::new();
     let has_body = endpoint.method == "POST";
     for field in endpoint.fields() {
-        if args.get(field.name)?.is_undefined() {
-            if field.required {
-                return Err(invalid(&[field.name, " is missing."]));
-            }
-            continue;
-        }
-        let value = sent(&field, args)?;
+        let value = match args.get(field.name)? {
+            Some(value) => sent(&field, value, args)?,
+            None if field.required => return Err(invalid(&[field.name, " is missing."])),
+            None => continue,
+        };
         let placeholder = ["{", field.wire, "}"].concat();
         if let Some((before, behind)) = split_at(&path, &placeholder) {
             path = [before, &encode(&text_of(&field, &value)?), behind].concat();
@@ -80,9 +78,8 @@ fn json(body: &Object) -> Result<JsValue> {
 }
 
 /// A value as it is sent in JSON.
-fn sent(field: &Field, args: &Options) -> Result<JsValue> {
+fn sent(field: &Field, value: JsValue, args: &Options) -> Result<JsValue> {
     let name = field.name;
-    let value = args.get(name)?;
     let wrong = |expected: &str| invalid(&[name, " must be ", expected, "."]);
     Ok(match field.kind {
         Kind::Path => {

@@ -21,13 +21,14 @@ mod sandbox;
 mod socket;
 mod typing;
 
-use crate::client::Client;
+use crate::client::{Client, is_header};
 use crate::error::{Fault, Result, invalid, refusal};
 use crate::members::{Answer, Args, at_once};
-use crate::options::{Options, argument, object, set, set_text};
+use crate::options::{Options, argument, object, set};
 use crate::protocol::server::endpoints::{Endpoint, endpoint, is_segment};
 use crate::target::{Target, promise};
-use js_sys::{Array, Object};
+use crate::transport::headers::Headers;
+use js_sys::Array;
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
 
@@ -46,7 +47,7 @@ pub struct Server {
     /// Where terminals are reached, with the query that belongs to it.
     pty: Option<(String, String)>,
     token: Option<String>,
-    headers: Headers,
+    headers: Vec<(String, String)>,
     /// In ms; `None` for no limit.
     timeout: Option<f64>,
     /// The sandbox that it runs in, when it is one of ours, with its port and that of terminals.
@@ -54,16 +55,16 @@ pub struct Server {
 }
 
 impl Server {
-    fn headers(&self, port_of_pty: bool) -> Object {
-        let headers = match &self.of {
+    fn headers(&self, port_of_pty: bool) -> Headers {
+        let mut headers = match &self.of {
             Some((target, port, pty_port)) => target.port_headers(if port_of_pty { *pty_port } else { *port }),
-            None => Object::new(),
+            None => Headers::default(),
         };
         for (name, value) in &self.headers {
-            set_text(&headers, name, value);
+            headers.set(name, value);
         }
         if let Some(token) = &self.token {
-            set_text(&headers, "authorization", &["Bearer ", token].concat());
+            headers.set("authorization", &["Bearer ", token].concat());
         }
         headers
     }
@@ -72,7 +73,10 @@ impl Server {
     fn new(client: Rc<Client>, urls: Urls, options: &Options, of: Option<(Rc<Target>, u16, u16)>) -> Result<Rc<Self>> {
         let Urls { base, query, pty, pty_query } = urls;
         let token = options.text("token")?.map(checked_token).transpose()?;
-        let headers: Headers = options.record("headers")?.unwrap_or_default().into_iter().collect();
+        let headers = options.record("headers")?.unwrap_or_default();
+        if !headers.iter().all(|(name, value)| is_header(name, value)) {
+            return Err(refusal("headers holds a name or a value that no header can carry."));
+        }
         if token.is_some() && headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization")) {
             return Err(refusal("token and headers both name an authorization: give one of them."));
         }
@@ -113,7 +117,7 @@ impl ServerCore {
             // No cloud stands behind this client: a profile without a key, and no environment is read for it.
             let own = object(&[("provider", object(&[("name", JsValue::from_str("server"))]).into())]);
             for name in ["fetch", "logger", "webSocket"] {
-                set(&own, name, &options.get(name)?);
+                set(&own, name, &options.get(name)?.unwrap_or_default());
             }
             let client = Rc::new(Client::new(&Options::new(own.into())?)?);
             Ok(Self(Server::new(client, Urls::read(args), &options, None)?))
@@ -147,9 +151,6 @@ fn known(id: &JsValue) -> Result<Endpoint> {
     let id = &*id.as_string().unwrap_or_default();
     endpoint(id).ok_or_else(|| invalid(&["There is no endpoint ", id, "."]))
 }
-
-/// Names and values of headers.
-type Headers = Vec<(String, String)>;
 
 /// # Errors
 /// E0001 for a token that no header can carry. It does not repeat the token.

@@ -13,7 +13,7 @@ use crate::protocol::failure::{Class, short_message};
 use crate::protocol::routing::encode;
 use crate::stream::disposable;
 use crate::transport::guard::{Bell, Guard};
-use crate::transport::json::get;
+use crate::transport::json::{number_in, text_in};
 use crate::transport::limits::Limits;
 use js_sys::{JSON, Object, Promise};
 use std::cell::{Cell, OnceCell, RefCell};
@@ -65,7 +65,7 @@ pub async fn attach(server: Rc<Server>, session: String, options: &Options) -> R
     let query = [query.as_str(), if query.is_empty() { "" } else { "&" }, "session_id=", &encode(&session)].concat();
     let url = [url, "/pty?", &query].concat();
     let protocols = match &server.client.relay {
-        Some(relay) => JsFuture::from(limits.guard.race(&relay.protocols(&url, &server.headers(true)))).await?,
+        Some(relay) => JsFuture::from(limits.guard.race(&relay.protocols(&url, &server.headers(true).object()))).await?,
         None => JsValue::UNDEFINED,
     };
     let connection = Connection::open(&server, session, &url, &protocols)?;
@@ -112,7 +112,7 @@ impl Connection {
                 let _ = connection.end(connection.reason(code, &said));
             }
         });
-        let (headers, token) = (server.headers(true), server.token.as_deref());
+        let (headers, token) = (server.headers(true).object(), server.token.as_deref());
         let socket = Socket::open(&constructor, url, &headers, token, protocols, on_text, on_close)?;
         let _ = connection.socket.set(socket);
         Ok(connection)
@@ -123,15 +123,15 @@ impl Connection {
             return;
         }
         let message = pty_message(text);
-        match get(&message, "event").as_string().as_deref() {
+        match text_in(&message, "event").as_deref() {
             Some("started") => {
-                self.pid.set(get(&message, "pid").as_f64());
+                self.pid.set(number_in(&message, "pid"));
                 self.started.set(true);
             }
             Some("exited") => self.exited.set(true),
             _ => {
                 self.started.set(true);
-                self.typing.answered(get(&message, "data").as_string().map_or(0, |data| data.len()));
+                self.typing.answered(text_in(&message, "data").map_or(0, |data| data.len()));
             }
         }
         let length = text.len() + MESSAGE;

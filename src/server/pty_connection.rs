@@ -10,7 +10,7 @@ use crate::protocol::routing::{decimal, join, split_at};
 use crate::stream::{Pull, chunk_stream};
 use crate::target::promise;
 use crate::transport::guard::{Guard, Held};
-use crate::transport::json::get;
+use crate::transport::json::text_in;
 use js_sys::{Array, Object, Promise};
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
@@ -113,7 +113,7 @@ async fn expect(connection: &Connection, text: &JsValue, timeout: &JsValue) -> R
         if message.is_undefined() {
             return Err(not_seen(&stop, ms).into());
         }
-        output.push_str(&get(&message, "data").as_string().unwrap_or_default());
+        output.push_str(&text_in(&message, "data").unwrap_or_default());
     }
     Ok(JsValue::from_str(&output))
 }

@@ -5,7 +5,7 @@ use crate::error::{Answer, Fault, Gateway, Thrown};
 use crate::protocol::failure::{Class, short_message};
 use crate::protocol::routing::{decimal, split_at};
 use crate::protocol::server::refusal::{Refusal, classify};
-use crate::transport::json::get;
+use crate::transport::json::{number_in, text_in};
 use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen(module = "/src/server/js/answers.js")]
@@ -66,8 +66,8 @@ fn nobody_listens() -> JsValue {
 
 fn refused(endpoint: &str, answer: &Answer) -> JsValue {
     let body = parse_answer(&answer.body);
-    let text = |name: &str| if body.is_object() { get(&body, name).as_string().unwrap_or_default() } else { String::new() };
-    let number = |name: &str| if body.is_object() { get(&body, name).as_f64() } else { None };
+    let text = |name: &str| if body.is_object() { text_in(&body, name).unwrap_or_default() } else { String::new() };
+    let number = |name: &str| if body.is_object() { number_in(&body, name) } else { None };
     if answer.status < 200 || (300..400).contains(&answer.status) {
         return server_error(
             Class::ServerApi,

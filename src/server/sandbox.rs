@@ -93,10 +93,7 @@ pub fn client(target: &Rc<Target>, options: JsValue) -> Result<JsValue> {
 }
 
 fn ports(options: &Options) -> Result<(u16, u16)> {
-    let number = |name: &str, default: u16| {
-        let value = options.get(name)?;
-        if value.is_undefined() { Ok(default) } else { port(&value) }
-    };
+    let number = |name: &str, default: u16| options.get(name)?.map_or(Ok(default), |value| port(&value));
     Ok((number("port", PORT)?, number("ptyPort", PTY_PORT)?))
 }
 
@@ -127,11 +124,10 @@ impl Sandbox {
     }
 
     fn on_port(&self, options: &JsValue) -> Result<JsValue> {
-        let port = Options::new(options.clone())?.get("serverPort")?;
-        if port.is_undefined() {
-            return Ok(self.server());
+        match Options::new(options.clone())?.get("serverPort")? {
+            Some(port) => client(&self.target, crate::options::object(&[("port", port)]).into()),
+            None => Ok(self.server()),
         }
-        client(&self.target, crate::options::object(&[("port", port)]).into())
     }
 }
 
@@ -189,11 +185,11 @@ fn command(options: &Options) -> Result<Start> {
         envs.push(("ABX_SERVER_TOKEN".to_owned(), token));
     }
     let policy = options.get("policy")?;
-    let preset = policy.as_string();
+    let preset = policy.as_ref().and_then(JsValue::as_string);
     if preset.as_deref().is_some_and(|preset| !PRESETS.contains(&preset)) {
         return Err(invalid(&["policy names no preset: there are ", &join(&PRESETS, ", "), "."]));
     }
-    if preset.is_none() && !policy.is_undefined() {
+    if let Some(policy) = policy.filter(|_| preset.is_none()) {
         if !policy.is_object() {
             return Err(refusal("policy must be a preset's name or a policy document."));
         }

@@ -2,11 +2,11 @@
 
 use super::events::EventStream;
 use super::fetch::{Exchange, Request, Want, send};
+use super::headers::Headers;
 use super::limits::Limits;
-use super::{json, slots};
+use super::{json as codec, slots};
 use crate::client::Codec;
 use crate::error::{Fault, Result};
-use crate::options::set_text;
 use crate::protocol::envelope::write_envelope;
 use crate::protocol::failure::Doing;
 use crate::protocol::requests::{self, Start};
@@ -18,33 +18,37 @@ use wasm_bindgen::JsValue;
 /// Seconds between the keepalive messages that are asked for.
 pub const KEEPALIVE_SECONDS: u32 = 50;
 
-/// A unary call: its method with the service in front, and its message as JSON says it.
+/// A unary call: its method with the service in front, and its message as JSON.
 pub struct Unary<'a> {
     pub doing: Doing,
     pub method: &'static str,
-    pub message: &'a Object,
+    pub message: JsValue,
     /// The user it is done as.
     pub user: Option<&'a str>,
     pub repeatable: bool,
 }
 
+/// A message as JSON.
+pub fn json(message: &Object) -> Result<JsValue> {
+    Ok(JSON::stringify(message)?.into())
+}
+
 /// Makes a unary call in JSON, which JavaScript writes and reads.
 pub async fn unary(target: &Target, call: Unary<'_>, limits: &Limits) -> Result<JsValue> {
-    let headers = target.envd_headers(call.user);
-    set_text(&headers, "content-type", "application/json");
-    let body = JSON::stringify(call.message)?.into();
-    let request = request(target.envd_url(), call.doing, call.method, headers, body, call.repeatable);
+    let mut headers = target.envd_headers(call.user);
+    headers.set("content-type", "application/json");
+    let request = request(target.envd_url(), call.doing, call.method, headers, call.message, call.repeatable);
     send(&target.client, &request, Want::Text, limits).await?.json()
 }
 
 /// Sends input as bytes where the platform's envd takes them so. Never repeated: input typed twice is not the same input.
 pub async fn send_input(target: &Target, pid: u32, is_pty: bool, data: &[u8], limits: &Limits) -> Result<()> {
-    let headers = target.envd_headers(None);
+    let mut headers = target.envd_headers(None);
     let (content_type, body) = match target.client.codec.get() {
         Codec::Proto => ("application/proto", Uint8Array::from(&*requests::send_input(pid, is_pty, data)).into()),
-        Codec::Json => ("application/json", JSON::stringify(&json::send_input(pid, is_pty, data))?.into()),
+        Codec::Json => ("application/json", json(&codec::send_input(pid, is_pty, data))?),
     };
-    set_text(&headers, "content-type", content_type);
+    headers.set("content-type", content_type);
     let request = request(target.envd_url(), Doing::Process, "/process.Process/SendInput", headers, body, false);
     send(&target.client, &request, Want::Text, limits).await.map(drop)
 }
@@ -80,7 +84,7 @@ impl Opening {
 
     fn message(&self, codec: Codec) -> Result<Vec<u8>> {
         if codec == Codec::Json {
-            return Ok(String::from(JSON::stringify(&json::opening(self))?).into_bytes());
+            return Ok(String::from(JSON::stringify(&codec::opening(self))?).into_bytes());
         }
         Ok(match self {
             Self::Start(start) => start.encode(),
@@ -123,16 +127,16 @@ async fn open_as(
     codec: Codec,
     limits: &Limits,
 ) -> Result<Exchange> {
-    let headers = target.envd_headers(user);
+    let mut headers = target.envd_headers(user);
     let content_type = match codec {
         Codec::Proto => "application/connect+proto",
         Codec::Json => "application/connect+json",
     };
-    set_text(&headers, "content-type", content_type);
-    set_text(&headers, "keepalive-ping-interval", &decimal(KEEPALIVE_SECONDS.into()));
+    headers.set("content-type", content_type);
+    headers.set("keepalive-ping-interval", &decimal(KEEPALIVE_SECONDS.into()));
     // A timeout of 0 would be an immediate deadline, and the process would run on; more digits than ten are refused.
     if let Some(ms) = timeout.filter(|ms| *ms >= 1.0 && *ms <= 9_999_999_999.0) {
-        set_text(&headers, "connect-timeout-ms", &decimal(ms.ceil() as u64));
+        headers.set("connect-timeout-ms", &decimal(ms.ceil() as u64));
     }
     let mut body = Vec::new();
     write_envelope(&mut body, 0, &opening.message(codec)?);
@@ -143,7 +147,7 @@ async fn open_as(
     send(&target.client, &request, Want::Open, limits).await.map(|reply| reply.exchange)
 }
 
-fn request<'a>(base: &'a str, doing: Doing, path: &'a str, headers: Object, body: JsValue, repeatable: bool) -> Request<'a> {
+fn request<'a>(base: &'a str, doing: Doing, path: &'a str, headers: Headers, body: JsValue, repeatable: bool) -> Request<'a> {
     Request { doing, method: "POST", base, path, query: "", headers, body, repeatable, fresh: false }
 }
 

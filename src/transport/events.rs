@@ -3,7 +3,7 @@
 use super::connect::{KEEPALIVE_SECONDS, cut_off};
 use super::fetch::{Chunks, Exchange};
 use super::guard::{Bell, Guard};
-use super::json;
+use super::json::{self, text_in};
 use super::slots::Slot;
 use crate::error::{Answer, Fault, Result, Thrown};
 use crate::protocol::connect::Code;
@@ -154,8 +154,8 @@ impl EventStream {
         if !error.is_object() {
             return None;
         }
-        let code = json::get(&error, "code").as_string().and_then(|name| Code::from_name(&name)).unwrap_or(Code::Unknown);
-        let message = json::get(&error, "message").as_string().and_then(|message| short_message(&message));
+        let code = text_in(&error, "code").and_then(|name| Code::from_name(&name)).unwrap_or(Code::Unknown);
+        let message = text_in(&error, "message").and_then(|message| short_message(&message));
         Some(Fault::Answer(Box::new(Answer {
             doing: self.doing,
             status: 200,

@@ -1,45 +1,35 @@
 //! One request path for everything: headers, retries, timeouts, aborts, logging, and what a failure was.
 
 use super::guard::Guard;
-use super::json::get;
+use super::headers::{Headers, MARK};
+use super::json::{get, text_in};
 use super::limits::Limits;
 use crate::client::Client;
 use crate::error::{Answer, Fault, Gateway, Lost, Result};
 use crate::protocol::connect::Code;
 use crate::protocol::failure::{Doing, short_message};
-use js_sys::{Object, Promise, Uint8Array};
+use js_sys::{Promise, Uint8Array};
 use std::ops::Deref;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 
 #[wasm_bindgen(module = "/src/js/fetch.js")]
 extern "C" {
-    #[allow(clippy::too_many_arguments)]
-    fn attempt(
-        fetch: &JsValue,
-        limits: &Guard,
-        want: u8,
-        url: &str,
-        method: &str,
-        path: &str,
-        headers: &Object,
-        body: &JsValue,
-        flags: u8,
-        logger: &JsValue,
-    ) -> Promise;
-    /// JSON; `undefined` of a text that is empty. It is kept out of our memory, where large answers would be copied in and out.
-    #[wasm_bindgen(catch)]
-    fn parsed(text: &JsValue) -> core::result::Result<JsValue, JsValue>;
+    fn attempt(fetch: &JsValue, limits: &Guard, want: u8, head: &str, body: &JsValue, flags: u8, logger: &JsValue) -> Promise;
 
     /// An answer.
     #[derive(Clone)]
     pub type RawExchange;
     #[wasm_bindgen(method, getter)]
     pub fn status(this: &RawExchange) -> u16;
+    /// Whether the status is a good one; `None` when no answer came.
     #[wasm_bindgen(method, getter)]
-    fn ok(this: &RawExchange) -> bool;
+    fn ok(this: &RawExchange) -> Option<bool>;
     #[wasm_bindgen(method, getter)]
     fn body(this: &RawExchange) -> JsValue;
+    /// The text body's JSON; `undefined` when it is empty. It is kept out of our memory, where large answers would be copied in and out.
+    #[wasm_bindgen(method, catch)]
+    fn json(this: &RawExchange) -> core::result::Result<JsValue, JsValue>;
     /// Says that the body was read to its end.
     #[wasm_bindgen(method)]
     pub fn finish(this: &RawExchange);
@@ -77,7 +67,7 @@ pub struct Request<'a> {
     pub path: &'a str,
     /// With its question mark, or empty. Never logged.
     pub query: &'a str,
-    pub headers: Object,
+    pub headers: Headers,
     /// `undefined` for none. A function is called in place of `fetch`: it has the body, and sends it in a way of its own.
     pub body: JsValue,
     /// Whether sending it twice does what sending it once does.
@@ -114,38 +104,51 @@ impl Chunks {
     }
 }
 
+impl Request<'_> {
+    /// What `js/fetch.js` is told in one text.
+    fn head(&self) -> String {
+        [self.method, MARK, self.path, MARK, self.base, MARK, self.query, MARK, self.headers.text()].concat()
+    }
+}
+
 /// A good answer.
 pub struct Reply {
     pub exchange: Exchange,
-    /// What was wanted.
-    pub body: JsValue,
 }
 
 impl Reply {
+    /// What was wanted.
+    pub fn body(&self) -> JsValue {
+        self.exchange.body()
+    }
+
     /// The text body's JSON; `undefined` when it is empty.
     pub fn json(&self) -> Result<JsValue> {
-        parsed(&self.body).map_err(|cause| match cause.dyn_ref::<js_sys::SyntaxError>() {
+        self.exchange.json().map_err(|cause| match cause.dyn_ref::<js_sys::SyntaxError>() {
             Some(_) => Fault::lost(true, cause),
             None => Fault::Thrown(cause),
         })
     }
 }
 
-/// A request that has an answer. Dropping it before [`RawExchange::finish`] closes it on the server.
-pub struct Exchange(RawExchange);
+/// A request that has an answer. Dropping one whose body is unread before [`RawExchange::finish`] closes it on the server.
+pub struct Exchange {
+    raw: RawExchange,
+    unread: bool,
+}
 
 impl Deref for Exchange {
     type Target = RawExchange;
 
     fn deref(&self) -> &RawExchange {
-        &self.0
+        &self.raw
     }
 }
 
 impl Exchange {
     /// The answer for JavaScript, which then closes it.
     pub fn handed_over(self) -> RawExchange {
-        let raw = self.0.clone();
+        let raw = self.raw.clone();
         std::mem::forget(self);
         raw
     }
@@ -153,7 +156,9 @@ impl Exchange {
 
 impl Drop for Exchange {
     fn drop(&mut self) {
-        self.0.close();
+        if self.unread {
+            self.raw.close();
+        }
     }
 }
 
@@ -206,22 +211,18 @@ async fn attempt_once(client: &Client, request: &Request<'_>, want: Want, limits
     let is_server = request.doing == Doing::Server;
     // Where a redirect leads, the server's token has nothing to do.
     let flags = u8::from(request.fresh) | u8::from(is_server) << 1;
-    let url = [request.base, request.path, request.query].concat();
-    let (fetch, logger) = (&client.fetch, &client.logger);
-    let (method, path, headers, body) = (request.method, request.path, &request.headers, &request.body);
-    let answered = attempt(fetch, &limits.guard, want as u8, &url, method, path, headers, body, flags, logger);
-    let answer = JsFuture::from(answered).await?;
-    let status = get(&answer, "status");
-    let Some(status) = status.as_f64() else {
-        let said = get(&answer, "said").as_string().unwrap_or_default();
-        let lost = Lost { begun: get(&answer, "begun").is_truthy(), cause: get(&answer, "cause"), said };
-        return Err(Fault::Network(Box::new(lost)));
-    };
-    let exchange = Exchange(answer.unchecked_into());
-    if !exchange.ok() {
-        return Err(Fault::Answer(Box::new(refusal(request.doing, status as u16, &exchange))));
+    let head = request.head();
+    let answered = attempt(&client.fetch, &limits.guard, want as u8, &head, &request.body, flags, &client.logger);
+    let answer: RawExchange = JsFuture::from(answered).await?.unchecked_into();
+    match answer.ok() {
+        Some(true) => Ok(Reply { exchange: Exchange { raw: answer, unread: want == Want::Open } }),
+        Some(false) => Err(Fault::Answer(Box::new(refusal(request.doing, answer.status(), &answer)))),
+        None => {
+            let said = text_in(&answer, "said").unwrap_or_default();
+            let lost = Lost { begun: get(&answer, "begun").is_truthy(), cause: get(&answer, "cause"), said };
+            Err(Fault::Network(Box::new(lost)))
+        }
     }
-    Ok(Reply { body: exchange.body(), exchange })
 }
 
 /// What an answer that is no success says.

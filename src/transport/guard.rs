@@ -4,7 +4,7 @@
 //! listeners are taken down when their [`Held`] is dropped, so none stays behind a call that has ended.
 
 use crate::error::Result;
-use crate::panic::Deferred;
+use crate::panic::{Deferred, panics};
 use crate::target::Work;
 use js_sys::Promise;
 use std::cell::RefCell;
@@ -115,9 +115,9 @@ impl Guard {
         let (slot, deferred) = (Rc::new(RefCell::new(None)), Deferred::new(true));
         let done = self.promise(deferred.promise());
         let (filled, guard) = (slot.clone(), self.clone());
+        let before = panics();
         spawn_local(async move {
-            // A panic came before this began.
-            if deferred.is_over() {
+            if panics() != before {
                 return;
             }
             let given = work.await;

@@ -6,7 +6,7 @@ use crate::protocol::events::{Channel, Malformed, ProcessEvent};
 use crate::transport::connect::Opening;
 use crate::unary::selector;
 use js_sys::{Array, JSON, Object};
-use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::*;
 
 /// The message that opens a stream.
 pub fn opening(opening: &Opening) -> Object {
@@ -52,7 +52,7 @@ pub fn send_input(pid: u32, is_pty: bool, data: &[u8]) -> Object {
 pub fn process_event(message: &[u8], visit: &mut dyn FnMut(ProcessEvent<'_>)) -> Result<(), Malformed> {
     let event = get(&parse(message)?, "event");
     for (name, channel) in [("stdout", Channel::Stdout), ("stderr", Channel::Stderr), ("pty", Channel::Pty)] {
-        if let Some(text) = get(&get(&event, "data"), name).as_string() {
+        if let Some(text) = text_in(&get(&event, "data"), name) {
             let bytes = base64::decode(&text).ok_or(Malformed)?;
             visit(ProcessEvent::Data(channel, &bytes));
             return Ok(());
@@ -60,15 +60,15 @@ pub fn process_event(message: &[u8], visit: &mut dyn FnMut(ProcessEvent<'_>)) ->
     }
     let (start, end) = (get(&event, "start"), get(&event, "end"));
     if start.is_object() {
-        let pid = get(&start, "pid").as_f64().unwrap_or_default() as u32;
+        let pid = number_in(&start, "pid").unwrap_or_default() as u32;
         visit(ProcessEvent::Start(pid));
         return Ok(());
     }
     if end.is_object() {
-        let error = get(&end, "error").as_string();
+        let error = text_in(&end, "error");
         // Some servers say the code in words alone.
-        let worded = || get(&end, "status").as_string()?.strip_prefix("exit status ")?.parse().ok();
-        let exit_code = get(&end, "exitCode").as_f64().map(|code| code as i32).or_else(worded).unwrap_or_default();
+        let worded = || text_in(&end, "status")?.strip_prefix("exit status ")?.parse().ok();
+        let exit_code = number_in(&end, "exitCode").map(|code| code as i32).or_else(worded).unwrap_or_default();
         visit(ProcessEvent::End { exit_code, error: error.as_deref() });
         return Ok(());
     }
@@ -87,7 +87,17 @@ pub fn parse(message: &[u8]) -> Result<JsValue, Malformed> {
     JSON::parse(text).map_err(|_| Malformed)
 }
 
+#[wasm_bindgen(module = "/src/js/shape.js")]
+extern "C" {
+    /// A property that is text; `None` for anything else, and of what is no object.
+    #[wasm_bindgen(js_name = textIn)]
+    pub fn text_in(of: &JsValue, name: &str) -> Option<String>;
+    /// A property that is a number; `None` for anything else, and of what is no object.
+    #[wasm_bindgen(js_name = numberIn)]
+    pub fn number_in(of: &JsValue, name: &str) -> Option<f64>;
+}
+
 /// A property; `undefined` of what is no object.
 pub fn get(value: &JsValue, name: &str) -> JsValue {
-    option(value, name).unwrap_or_default()
+    option(value, name).ok().flatten().unwrap_or_default()
 }

@@ -10,8 +10,9 @@ use wasm_bindgen_futures::JsFuture;
 extern "C" {
     #[wasm_bindgen(extends = Guard)]
     type Limits_;
-    #[wasm_bindgen(constructor, js_class = Limits)]
-    fn new(signal: &JsValue, ms: Option<f64>) -> Limits_;
+    /// Throws what it is fired with by a signal that has aborted.
+    #[wasm_bindgen(constructor, js_class = Limits, catch)]
+    fn new(signal: &JsValue, ms: Option<f64>) -> core::result::Result<Limits_, JsValue>;
     #[wasm_bindgen(method)]
     fn left(this: &Limits_) -> f64;
     #[wasm_bindgen(method)]
@@ -30,8 +31,7 @@ impl Limits {
     /// The signal's reason when it has already aborted.
     pub fn start(options: &CallOptions) -> Result<Self> {
         let signal = options.signal.as_ref().map_or(JsValue::UNDEFINED, JsValue::from);
-        let guard = Held(Limits_::new(&signal, options.timeout).unchecked_into());
-        if guard.is_fired() { Err(guard.error().into()) } else { Ok(Self { guard }) }
+        Ok(Self { guard: Held(Limits_::new(&signal, options.timeout)?.unchecked_into()) })
     }
 
     fn js(&self) -> &Limits_ {

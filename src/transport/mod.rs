@@ -4,6 +4,7 @@ pub mod connect;
 pub mod events;
 pub mod fetch;
 pub mod guard;
+pub mod headers;
 pub mod json;
 pub mod limits;
 pub mod lines;

@@ -50,6 +50,15 @@ test("a bad address or option is refused at once, and never repeated", () => {
   expect(() => new ServerClient("http://x", { ptyUrl: "nonsense" })).toThrow(InvalidArgumentError);
 });
 
+test("headers that no request can carry are refused before any", async () => {
+  await using server = await scriptedServer();
+  for (const headers of [{ "x gate": "1" }, { "": "1" }, { "x-gate": "geheim\0x-other" }, { "x-gate": "geheim\nx-other: 1" }]) {
+    const error = await rejected(new ServerClient(server.address, { headers }).system.info(), InvalidArgumentError);
+    expect(error.message).toBe("headers holds a name or a value that no header can carry.");
+  }
+  expect(server.requests).toEqual([]);
+});
+
 test("tokens are in no log line and no error", async () => {
   const lines: string[] = [];
   const log = (message: string, more?: Record<string, unknown>) => void lines.push(message + JSON.stringify(more));

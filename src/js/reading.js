@@ -27,51 +27,51 @@ export function guardedBody(exchange, signal, failure, skip, most) {
   // What a runtime unpacks has another length than what was sent; of a page's answers it is not to be seen whether they were packed.
   let missing = isPage || exchange.header("content-encoding") ? 0 : Number(exchange.header("content-length"));
   let due = 0;
+  const broken = async (controller, cause) => {
+    leave();
+    controller.error(guard.isFired ? guard.error : await failure.fail(cause));
+  };
+  // The next chunk is asked for while the caller deals with this one. It waits in a promise and not in the stream's queue, which a failure
+  // would empty. No `async` here: its own promises are a part of what a chunk costs.
+  let ahead;
+  const pull = (controller) => {
+    const next = ahead ?? reader.read();
+    ahead = undefined;
+    return next.then(
+      (step) => take(controller, step),
+      (cause) => broken(controller, cause),
+    );
+  };
+  const take = (controller, { done, value }) => {
+    if (guard.isFired) return broken(controller);
+    if (done) {
+      if (missing > 0) return broken(controller, new Error(`The answer ended ${missing} bytes before its end.`));
+      exchange.finish();
+      guard.release();
+      return controller.close();
+    }
+    missing -= value.length;
+    due += value.length;
+    if (isPage && due > COLLECTION) {
+      due = 0;
+      callForCollection();
+    }
+    const chunk = left || value.length > room ? value.subarray(left, left + room) : value;
+    left = Math.max(0, left - value.length);
+    room -= chunk.length;
+    if (chunk.length) {
+      ahead = reader.read();
+      // If it fails, whoever pulls next is told.
+      ahead.catch(() => {});
+      return controller.enqueue(chunk);
+    }
+    if (room > 0) return pull(controller);
+    controller.close();
+    return reader.cancel().then(leave);
+  };
   return new ReadableStream(
     {
-      async pull(controller) {
-        for (;;) {
-          let step;
-          try {
-            step = await reader.read();
-            if (step.done && missing > 0) throw new Error(`The answer ended ${missing} bytes before its end.`);
-          } catch (cause) {
-            leave();
-            controller.error(guard.isFired ? guard.error : await failure.fail(cause));
-            return;
-          }
-          if (guard.isFired) {
-            leave();
-            controller.error(guard.error);
-            return;
-          }
-          if (step.done) {
-            exchange.finish();
-            guard.release();
-            controller.close();
-            return;
-          }
-          missing -= step.value.length;
-          due += step.value.length;
-          if (isPage && due > COLLECTION) {
-            due = 0;
-            callForCollection();
-          }
-          const chunk = left || step.value.length > room ? step.value.subarray(left, left + room) : step.value;
-          left = Math.max(0, left - step.value.length);
-          room -= chunk.length;
-          if (chunk.length) {
-            controller.enqueue(chunk);
-            return;
-          }
-          if (room === 0) {
-            controller.close();
-            await reader.cancel();
-            leave();
-            return;
-          }
-        }
-      },
+      pull,
       async cancel(reason) {
         await reader.cancel(reason);
         leave();

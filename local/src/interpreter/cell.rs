@@ -133,9 +133,9 @@ async fn run(context: &Context, cell: &Cell, client: &mut Client) -> Result<(), 
 
 /// Passes a cell's output on until it is finished, its kernel is gone or its client is.
 async fn follow(kernel: &Kernel, execution: &mut Run, client: &mut Client) -> Result<(), Gone> {
-    let outcome = tokio::select! {
-        outcome = forward(execution, client) => outcome,
-        end = kernel.ended() => {
+    match forward(kernel, execution, client).await {
+        Ok(None) => {}
+        Ok(Some(end)) => {
             if end == End::Died {
                 while let Some(output) = last_output(kernel, execution).await {
                     client.output(output).await?;
@@ -143,10 +143,10 @@ async fn follow(kernel: &Kernel, execution: &mut Run, client: &mut Client) -> Re
             }
             return client.kernel_ended(end).await;
         }
-    };
-    if outcome.is_err() {
-        stop(kernel, execution).await;
-        return outcome;
+        Err(Gone) => {
+            stop(kernel, execution).await;
+            return Err(Gone);
+        }
     }
     if kernel.kind().results_come_late() {
         collect_late(kernel, execution, client).await?;
@@ -168,15 +168,18 @@ async fn last_output(kernel: &Kernel, execution: &mut Run) -> Option<Output> {
     }
 }
 
-async fn forward(execution: &mut Run, client: &mut Client) -> Result<(), Gone> {
+/// Passes output on until the execution is finished or the kernel's end comes, which it gives. The end interrupts the wait for output alone,
+/// and not its way to the client: what has been taken would be lost.
+async fn forward(kernel: &Kernel, execution: &mut Run, client: &mut Client) -> Result<Option<End>, Gone> {
     loop {
         let output = tokio::select! {
             output = timeout(KEEPALIVE, execution.next()) => output,
+            end = kernel.ended() => return Ok(Some(end)),
             () = client.gone() => return Err(Gone),
         };
         match output {
             Ok(Some(output)) => client.output(output).await?,
-            Ok(None) => return Ok(()),
+            Ok(None) => return Ok(None),
             Err(_) => client.send(Event::Keepalive).await?,
         }
     }

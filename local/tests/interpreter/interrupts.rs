@@ -5,14 +5,19 @@ use hyper::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Waits until a file is there.
-async fn appears(file: &std::path::Path) {
-    let there = async {
-        while !file.exists() {
+/// Waits until something is so; `what` says what it is.
+async fn until(what: &str, is_so: impl Fn() -> bool) {
+    let wait = async {
+        while !is_so() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    tokio::time::timeout(super::role::PATIENCE, there).await.unwrap_or_else(|_| panic!("{} never appeared", file.display()));
+    tokio::time::timeout(super::role::PATIENCE, wait).await.unwrap_or_else(|_| panic!("in vain: {what}"));
+}
+
+/// Waits until a file is there.
+async fn appears(file: &std::path::Path) {
+    until(&format!("{} appears", file.display()), || file.exists()).await;
 }
 
 fn sleeper(role: &Role) -> String {
@@ -70,9 +75,7 @@ async fn cells_of_a_context_run_in_order_and_one_at_a_time() {
     // One that is left while it waits never runs.
     let open = role.connections();
     drop(queued.remove(2));
-    while role.connections() == open {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    until("the connection closes", || role.connections() != open).await;
     // A queued cell has its headers and nothing else.
     assert!(tokio::time::timeout(Duration::from_millis(300), queued[0].next()).await.is_err());
     std::fs::write(&gate, "").expect("a file");
@@ -198,23 +201,15 @@ os.kill(os.getpid(), signal.SIGKILL)"
 
 /// Waits until a process has ended, whether or not its parent knows.
 async fn dead(pid: &str) {
-    let dead = async {
-        while !std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("a child of the role").contains(") Z ") {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    };
-    tokio::time::timeout(super::role::PATIENCE, dead).await.expect("the process ends");
+    let stat = format!("/proc/{pid}/stat");
+    until("the process ends", || std::fs::read_to_string(&stat).expect("a child of the role").contains(") Z ")).await;
 }
 
 /// Waits until a process has ended and its parent knows.
 async fn gone(pid: &str) {
     assert!(pid.parse::<u32>().is_ok(), "{pid} is no process");
-    let gone = async {
-        while std::path::Path::new(&format!("/proc/{pid}")).exists() {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    };
-    tokio::time::timeout(super::role::PATIENCE, gone).await.expect("the process ends");
+    let folder = format!("/proc/{pid}");
+    until("the process is gone", || !std::path::Path::new(&folder).exists()).await;
 }
 
 #[tokio::test]

@@ -14,7 +14,7 @@ use crate::protocol::routing::{ENVD_PORT, decimal, encode};
 use crate::protocol::server::endpoints::is_segment;
 use crate::sandbox::health;
 use crate::target::{Target, WHY_TIMEOUT, Work};
-use crate::transport::connect::cut_off;
+use crate::transport::connect::{cut_off, json};
 use crate::transport::events::unreadable;
 use crate::transport::fetch::{Request, Want, send};
 use crate::transport::json::{get, text_in};
@@ -22,7 +22,7 @@ use crate::transport::limits::Limits;
 use crate::transport::lines::LineStream;
 use crate::transport::runtime::now;
 use crate::unary::stat;
-use js_sys::{Array, JSON, Object, Promise, Set};
+use js_sys::{Array, Object, Promise, Set};
 use std::cell::RefCell;
 use std::future::Future;
 use std::pin::Pin;
@@ -146,7 +146,7 @@ impl Interpreter {
         let body = match body {
             Some(body) => {
                 headers.set("content-type", "application/json");
-                JSON::stringify(body)?.into()
+                json(body)?
             }
             None => JsValue::UNDEFINED,
         };

@@ -4,7 +4,7 @@ use crate::client::Client;
 use crate::control::{fill, sandbox_info};
 use crate::error::{Answer, Fault, Result, Thrown, refusal};
 use crate::making::making;
-use crate::options::{CallOptions, LIFECYCLE_TIMEOUT, Options, REQUEST_TIMEOUT, lifetime, no_nul, object, set};
+use crate::options::{CallOptions, LIFECYCLE_TIMEOUT, Options, REQUEST_TIMEOUT, lifetime, object, set};
 use crate::protocol::control::{CREATION, Clouds};
 use crate::protocol::failure::{Class, Doing, short_message};
 use crate::protocol::routing::{ENVD_PORT, encode};
@@ -40,7 +40,6 @@ pub async fn create(template: Option<String>, options: &Options) -> Result<JsVal
         (Some(_), Some(_)) => return Err(refusal("template is given twice: as the argument and as an option.")),
         (template, option) => template.or(option).unwrap_or_else(|| "base".to_owned()),
     };
-    no_nul("template", &template)?;
     let secure = options.boolean("secure")?.unwrap_or(true);
     let body = body(&client, &template, secure, options)?;
     let metadata = get(&body, "metadata");

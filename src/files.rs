@@ -8,11 +8,12 @@ use crate::protocol::failure::{Class, Doing};
 use crate::protocol::routing::{decimal, query};
 use crate::protocol::signature::Operation;
 use crate::target::Target;
+use crate::transport::connect::json;
 use crate::transport::fetch::{RawExchange, Request, Want, send};
 use crate::transport::limits::Limits;
 use crate::transport::runtime::{is_browser, is_edge};
 use crate::unary::{EXISTS, GET_INFO, LIST_DIR, MAKE_DIR, MOVE, REMOVE, call};
-use js_sys::{Array, JSON, Promise, Uint8Array};
+use js_sys::{Array, Promise, Uint8Array};
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
 use web_sys::{Blob, ReadableStream, Response};
@@ -256,7 +257,7 @@ async fn compose(target: &Target, sources: JsValue, path: &JsValue, options: &Op
         path: "/files/compose",
         query: "",
         headers,
-        body: JSON::stringify(&message)?.into(),
+        body: json(&message)?,
         // The first time deletes the sources.
         repeatable: false,
         fresh: false,

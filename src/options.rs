@@ -45,7 +45,7 @@ extern "C" {
 
 #[wasm_bindgen(module = "/src/js/values.js")]
 extern "C" {
-    #[wasm_bindgen(js_name = checked, catch)]
+    #[wasm_bindgen(catch)]
     fn checked(of: &JsValue, name: &str, kind: Kind) -> core::result::Result<Option<JsValue>, JsValue>;
     #[wasm_bindgen(js_name = checked, catch)]
     fn checked_string(of: &JsValue, name: &str, kind: Kind) -> core::result::Result<Option<String>, JsValue>;

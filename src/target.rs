@@ -10,12 +10,13 @@ use crate::protocol::control::Clouds;
 use crate::protocol::failure::{Class, Doing};
 use crate::protocol::routing::{self, ENVD_PORT, Form, decimal, encode};
 use crate::sandbox::health;
+use crate::transport::connect::json;
 use crate::transport::fetch::{Reply, Request, Want, send};
 use crate::transport::headers::Headers;
 use crate::transport::json::get;
 use crate::transport::limits::Limits;
 use crate::transport::runtime::reach_suggestion;
-use js_sys::{JSON, Object, Promise};
+use js_sys::{Object, Promise};
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -291,7 +292,7 @@ pub async fn control(
     let body = match body {
         Some(body) => {
             headers.set("content-type", "application/json");
-            JSON::stringify(body)?.into()
+            json(body)?
         }
         None => JsValue::UNDEFINED,
     };

@@ -79,6 +79,24 @@ fn without_a_program_for_the_walls_it_does_not_start_and_says_what_to_install() 
     }
 }
 
+/// On a machine with a way to the internet, for which the test makes a network of its own.
+#[test]
+fn without_a_device_for_packets_it_does_not_start_and_says_which() {
+    if !Who::am_root() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let script = "mount -t tmpfs tmpfs /dev/net && ip link set lo up && ip route add default dev lo && \
+        exec \"$0\" serve --json --isolation auto --listen 127.0.0.1:0 --data-dir \"$1/data\"";
+    let mut shell = Command::new("unshare");
+    shell.args(["--mount", "--net", "/bin/sh", "-c", script, env!("CARGO_BIN_EXE_agent-sandbox-local")]).arg(folder.path());
+    let output = shell.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && output.stdout.is_empty(), "{said}");
+    assert!(said.contains("/dev/net/tun") && said.contains("modprobe") && said.contains("--isolation none"), "{said}");
+    assert!(!said.contains("namespaces must be allowed"), "{said}");
+}
+
 #[tokio::test]
 async fn without_walls_it_says_so_in_the_line_and_works() {
     let platform = Platform::start_with(&["--isolation", "none"]);

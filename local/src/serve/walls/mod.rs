@@ -30,11 +30,20 @@ use super::journal::Journal;
 use crate::handover::EnvdConfig;
 use crate::interpreter::runtime::Bind;
 use anyhow::bail;
+use network::NoTun;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Where helper programs lie; the platform's own PATH is not trusted, and often lacks the sbin folders.
 pub const TOOL_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// What to do when the kernel refuses a wall.
+const NAMESPACES_ADVICE: &str = "Unprivileged user namespaces must be allowed (see kernel.unprivileged_userns_clone, \
+    user.max_user_namespaces and kernel.apparmor_restrict_unprivileged_userns)";
+
+/// What to do for [`NoTun`].
+const TUN_ADVICE: &str = "`sudo chmod 666 /dev/net/tun` lets every user open it, as most systems do when they start; where there is no \
+    such file, `sudo modprobe tun` makes it";
 
 /// The value of `--isolation`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -101,9 +110,9 @@ impl Walls {
                 Err(error.context("the walls cannot be tried out: there is no room in the data folder"))
             }
             Err(error) => bail!(
-                "the walls around sandboxes do not stand on this machine: {error:#}. Unprivileged user namespaces must be allowed (see \
-                 kernel.unprivileged_userns_clone, user.max_user_namespaces and kernel.apparmor_restrict_unprivileged_userns); \
-                 `--isolation none` runs sandboxes without walls, as ordinary processes of this user."
+                "the walls around sandboxes do not stand on this machine: {error:#}. {}; `--isolation none` runs sandboxes without \
+                 walls, as ordinary processes of this user.",
+                if error.is::<NoTun>() { TUN_ADVICE } else { NAMESPACES_ADVICE }
             ),
         }
     }

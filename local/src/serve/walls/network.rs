@@ -20,6 +20,14 @@ const PASTA_READY: Duration = Duration::from_secs(60);
 /// How much of what a failing pasta says is kept, in bytes.
 const SAID: u64 = 2048;
 
+/// The device through which pasta carries packets.
+const TUN: &str = "/dev/net/tun";
+
+/// Whoever runs the platform cannot open the device, so pasta could not either.
+#[derive(Debug, thiserror::Error)]
+#[error("{TUN}, which carries the packets of sandboxes, cannot be opened: {0}")]
+pub struct NoTun(std::io::Error);
+
 /// The namespace of one sandbox.
 pub struct Namespace {
     network: OwnedFd,
@@ -94,8 +102,10 @@ impl Namespace {
     /// Starts pasta on the namespace and waits until its interface is there. `scratch` is a folder for its files.
     ///
     /// # Errors
-    /// When pasta ends or does not come up.
+    /// [`NoTun`]; when pasta ends or does not come up.
     pub async fn connect(&self, host: &HostNetwork, scratch: &Path) -> anyhow::Result<Child> {
+        // pasta's own words do not name it. Opening it makes no interface.
+        std::fs::File::options().read(true).write(true).open(TUN).map_err(NoTun)?;
         let (pid_file, netns_file) = (scratch.join("pasta.pid"), scratch.join("netns"));
         // An earlier pasta of this sandbox has left its own, which would look like this one's.
         match std::fs::remove_file(&pid_file) {

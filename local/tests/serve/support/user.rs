@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::{MetadataExt, chown};
 use std::path::Path;
+use std::process::Command;
 
 /// A user with no rights of its own, nobody's on any machine.
 const PLAIN: u32 = 61_234;
@@ -42,4 +43,14 @@ impl Who {
             chown(folder, Some(uid), Some(uid)).unwrap();
         }
     }
+}
+
+/// Runs what follows as that user, on a machine that lets everybody carry packets: some keep `/dev/net/tun` for root, so the user has one of
+/// its own, which nobody else sees and which goes with it.
+pub fn becoming(uid: u32) -> Command {
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "/bin/sh", "-ec"]);
+    command.arg("mount -t tmpfs -o mode=755 tmpfs /dev/net; mknod -m 666 /dev/net/tun c 10 200; exec setpriv --reuid \"$0\" --regid \"$0\" --clear-groups \"$@\"");
+    command.arg(uid.to_string());
+    command
 }

@@ -166,8 +166,9 @@ test("what was typed goes nowhere else when its terminal is deleted", async () =
   for (let round = 0; round < 15; round += 1) {
     const { sessionId, pid } = await client.pty.create({ envs: { PS1: "$ " } });
     const terminal = await client.pty.connect(sessionId);
-    await terminal.send("stty -echo; sleep 600; true\n");
-    await terminal.expect("sleep 600");
+    // When nothing comes back for what is typed, which would make room for more.
+    await terminal.send("stty -echo; echo re''ady; sleep 600; true\n");
+    await terminal.expect("ready\r\n");
     await rejected(terminal.send(line.repeat(100), { timeoutMs: 1 }), PayloadTooLargeError);
     await terminal.send("\u0003");
     const closing = round % 2 === 0 ? terminal.close() : undefined;

@@ -189,7 +189,7 @@ impl Connection {
         self.ended.get()
     }
 
-    /// Ends it; the first reason counts. The promise resolves when the server knows, and has read what was sent.
+    /// Ends it; the first reason counts. The promise resolves when the server knows, and has typed what was sent.
     pub fn end(&self, error: Option<JsValue>) -> Promise {
         let confirmed = || self.socket.get().map_or_else(|| Promise::resolve(&JsValue::UNDEFINED), Socket::close);
         if self.ended.replace(true) {

@@ -9,6 +9,9 @@ const CLOSE_WAIT = 2000;
 /** What WebSocket calls an open connection. */
 const OPEN = 1;
 
+/** Which terminal a URL names. */
+const SESSION = /(?<=session_id=)[^&]*/;
+
 /**
  * Opens a socket; undefined where there is no constructor, null when it could not be made. Runtimes on servers send headers with it,
  * browsers and edge workers cannot: there the token goes into the URL.
@@ -16,7 +19,10 @@ const OPEN = 1;
 export function openSocket(own, url, headers, token, protocols, onText, onClose) {
   const Socket = own ?? globalThis.WebSocket;
   if (Socket === undefined) return undefined;
-  const open = (...args) => new Connection(new Socket(...args), onText, onClose);
+  const open = (whole, ...more) => {
+    const make = (to) => new Socket(to, ...more);
+    return new Connection(make(whole), () => make(whole.replace(SESSION, "-")), onText, onClose);
+  };
   if (!protocols && runtimeKind() === SERVER_RUNTIME && Object.keys(headers).length > 0) {
     try {
       return open(url, { headers });
@@ -35,12 +41,16 @@ export function openSocket(own, url, headers, token, protocols, onText, onClose)
 /** What Rust needs of a socket, the same for every maker: messages are text, nothing throws, and nothing comes after `close`. */
 class Connection {
   #socket;
+  #another;
   #onText;
   #onClose;
   #closed;
+  #sent = false;
 
-  constructor(socket, onText, onClose) {
+  /** `another` opens a socket that the server refuses. */
+  constructor(socket, another, onText, onClose) {
     this.#socket = socket;
+    this.#another = another;
     this.#onText = onText;
     this.#onClose = onClose;
     socket.binaryType = "arraybuffer";
@@ -54,7 +64,7 @@ class Connection {
       if (typeof data === "string") this.#onText?.(data);
       else if (data instanceof ArrayBuffer || ArrayBuffer.isView(data)) this.#onText?.(new TextDecoder().decode(data));
       // Anything else is no message of this protocol, and its bytes would come too late to keep the order.
-      else this.#end();
+      else end(socket);
     });
     // The close that follows says why; makers exist that throw an error event without a listener.
     socket.addEventListener("error", () => {});
@@ -64,27 +74,46 @@ class Connection {
     try {
       if (this.#socket.readyState !== OPEN) return false;
       this.#socket.send(text);
+      this.#sent = true;
       return true;
     } catch {
       return false;
     }
   }
 
-  /** Resolves when the server has confirmed, and with it read what was sent before, or after a while. */
+  /** Resolves when the server has confirmed and done what was sent before, or after a while. */
   async close() {
     this.#onText = this.#onClose = undefined;
-    this.#end();
+    end(this.#socket);
     let timer;
     const passed = new Promise((resolve) => {
       timer = setTimeout(resolve, CLOSE_WAIT);
     });
     await Promise.race([this.#closed, passed]);
+    if (this.#sent) await this.#turn(passed);
     clearTimeout(timer);
   }
 
-  #end() {
+  /**
+   * Waits for a turn of the server. It confirms a close before it types what came with it, and were the terminal deleted just then, that would go
+   * into whichever connection gets its descriptor's number.
+   */
+  async #turn(passed) {
     try {
-      this.#socket.close();
-    } catch {}
+      const socket = this.#another();
+      const refused = new Promise((resolve) => {
+        for (const event of ["close", "error"]) socket.addEventListener(event, resolve);
+      });
+      await Promise.race([refused, passed]);
+      end(socket);
+    } catch {
+      // What could not be asked need not be waited for.
+    }
   }
+}
+
+function end(socket) {
+  try {
+    socket.close();
+  } catch {}
 }

@@ -6,6 +6,7 @@
 mod envd;
 mod handover;
 mod interpreter;
+mod joined;
 mod received;
 mod sandbox_server;
 mod serve;

@@ -3,14 +3,12 @@
 use super::interpreter::PortMap;
 use super::own_ports;
 use crate::handover::{PORT_CLOSED, PORT_OPEN};
+use crate::joined::join;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional_with_sizes};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixListener, UnixStream};
-
-/// What is carried at a time in either direction, in bytes.
-const BUFFER: usize = 64 * 1024;
 
 /// Serves the socket for ever. In a `shared_network` it leads only to what the sandbox's own processes listen on.
 pub async fn accept(listener: UnixListener, map: PortMap, shared_network: bool) {
@@ -37,13 +35,12 @@ async fn forward(mut stream: UnixStream, map: &PortMap, shared_network: bool) ->
     } else {
         vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()]
     };
-    let Some(mut reached) = reach(&addresses, port).await else {
+    let Some(reached) = reach(&addresses, port).await else {
         return stream.write_u8(PORT_CLOSED).await;
     };
     reached.set_nodelay(true)?;
     stream.write_u8(PORT_OPEN).await?;
-    copy_bidirectional_with_sizes(&mut stream, &mut reached, BUFFER, BUFFER).await?;
-    Ok(())
+    join(stream, reached).await
 }
 
 /// The first of these addresses that takes a connection.

@@ -6,6 +6,7 @@ use anyhow::{Context, bail};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use rustix::net::sockopt::{set_socket_keepalive, set_tcp_keepcnt, set_tcp_keepidle, set_tcp_keepintvl};
 use std::convert::Infallible;
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -15,6 +16,12 @@ use tokio::net::{TcpListener, TcpStream};
 
 /// How long a client may take to send a request's head.
 const HEAD: Duration = Duration::from_secs(30);
+/// After how long a silence a client is asked whether it is still there: one that lost its network never says goodbye.
+const SILENCE: Duration = Duration::from_secs(60);
+/// How long after that, and how often, it is asked again before it is taken to be gone.
+const AGAIN: Duration = Duration::from_secs(10);
+/// See [`AGAIN`].
+const TIMES: u32 = 6;
 /// How long to wait when no further connection can be accepted, for want of descriptors most likely.
 const EXHAUSTED: Duration = Duration::from_millis(100);
 
@@ -83,6 +90,9 @@ impl Listener {
 async fn connection(stream: TcpStream, peer: IpAddr, front: Arc<Front>) {
     // Small frames of terminals and streams go out at once.
     drop(stream.set_nodelay(true));
+    if let Err(error) = ask_in_silence(&stream) {
+        tracing::warn!(%error, "cannot ask clients whether they are still there");
+    }
     let service = service_fn(move |request| {
         let front = Arc::clone(&front);
         async move { Ok::<_, Infallible>(front.answer(Received::of(request), peer).await) }
@@ -92,4 +102,11 @@ async fn connection(stream: TcpStream, peer: IpAddr, front: Arc<Front>) {
     if let Err(error) = builder.serve_connection(TokioIo::new(stream), service).with_upgrades().await {
         tracing::trace!(%error, "connection ended");
     }
+}
+
+fn ask_in_silence(stream: &TcpStream) -> rustix::io::Result<()> {
+    set_tcp_keepidle(stream, SILENCE)?;
+    set_tcp_keepintvl(stream, AGAIN)?;
+    set_tcp_keepcnt(stream, TIMES)?;
+    set_socket_keepalive(stream, true)
 }

@@ -1,6 +1,6 @@
 //! Bodies and connections through the gateway: they flow, switch protocols and end when either side goes.
 
-use super::support::{PATIENCE, Platform};
+use super::support::{PATIENCE, Platform, Sandbox, until};
 use http_body_util::BodyExt;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -20,6 +20,12 @@ const SILENT: &str = "my $client = $server->accept; while (<$client>) { last if 
 const CAPITALS: &str = "my $client = $server->accept; $client->autoflush(1); my $key = ''; while (<$client>) { $key = $1 if /^sec-websocket-key: (.*)\\r/i; last if $_ eq \"\\r\\n\" } \
     print $client \"HTTP/1.1 101 Switching Protocols\\r\\nConnection: Upgrade\\r\\nUpgrade: websocket\\r\\nX-Key: $key\\r\\n\\r\\n\"; \
     while (my $line = <$client>) { print $client uc $line } open(my $file, '>', '/tmp/gone'); close $file;";
+
+/// Agrees to five WebSockets and hears none of them end. It ends the fourth itself, and tells the fifth something every four seconds, for longer
+/// than anybody may keep silent.
+const CARELESS: &str = "my @kept; for (1..5) { my $client = $server->accept; $client->autoflush(1); while (<$client>) { last if $_ eq \"\\r\\n\" } \
+    print $client \"HTTP/1.1 101 Switching Protocols\\r\\nConnection: Upgrade\\r\\nUpgrade: websocket\\r\\n\\r\\n\"; push @kept, $client } \
+    close $kept[3]; my $talk = $kept[4]; for (1..10) { sleep 4; print $talk \"$_\\n\" } close $talk; sleep 86400";
 
 const WAIT: &str = "until [ -e /tmp/gone ]; do sleep 0.02; done";
 
@@ -100,4 +106,89 @@ async fn large_bodies_pass_in_both_directions() {
         sandbox.call("POST", 49983, "/files?path=big").header("content-type", "application/octet-stream").body(sent.clone());
     assert_eq!(upload.send().await.status, 200);
     assert!(sandbox.call("GET", 49983, "/files?path=big").send().await.body == sent);
+}
+
+/// Opens a WebSocket as a client whose connection is all the test's.
+async fn switch(platform: &Platform, sandbox: &Sandbox, port: u16) -> TcpStream {
+    let mut client = TcpStream::connect(("127.0.0.1", platform.port())).await.unwrap();
+    let (id, own) = (&sandbox.id, platform.port());
+    let head =
+        format!("GET /s/{id}/{port}/ HTTP/1.1\r\nHost: 127.0.0.1:{own}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
+    client.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    while !answer.ends_with(b"\r\n\r\n") {
+        answer.push(timeout(PATIENCE, client.read_u8()).await.expect("no answer").unwrap());
+    }
+    assert!(answer.starts_with(b"HTTP/1.1 101 "), "{}", String::from_utf8_lossy(&answer));
+    client
+}
+
+/// What the system knows of the platform's end of a client's connection. The tenth column is 0 when it is no process's any more.
+fn connection(platform: &Platform, client: u16) -> Option<Vec<String>> {
+    let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
+    let ends = [format!(":{:04X}", platform.port()), format!(":{client:04X}")];
+    let mut rows = table.lines().map(|row| row.split_ascii_whitespace().map(str::to_owned).collect::<Vec<_>>());
+    rows.find(|row| row[1].ends_with(&ends[0]) && row[2].ends_with(&ends[1]))
+}
+
+#[tokio::test]
+async fn a_peer_that_ends_nothing_holds_a_connection_that_the_other_has_ended_for_a_while_only() {
+    let platform = Platform::start();
+    let sandbox = platform.sandbox().await;
+    let port = sandbox.serve(CARELESS).await;
+    let held = |port| connection(&platform, port).is_some_and(|row| row[9] != "0");
+    let port_of = |client: &TcpStream| client.local_addr().unwrap().port();
+    let reset = switch(&platform, &sandbox, port).await;
+    let was_reset = port_of(&reset);
+    assert!(held(was_reset));
+    reset.set_zero_linger().unwrap();
+    drop(reset);
+    until("a reset ends both sides at once", || !held(was_reset)).await;
+    let gone = switch(&platform, &sandbox, port).await;
+    let mut half = switch(&platform, &sandbox, port).await;
+    let mut left = switch(&platform, &sandbox, port).await;
+    let mut talk = switch(&platform, &sandbox, port).await;
+    let ports = [&gone, &half, &left, &talk].map(port_of);
+    drop(gone);
+    half.shutdown().await.unwrap();
+    talk.shutdown().await.unwrap();
+
+    let mut rest = String::new();
+    timeout(PATIENCE, left.read_to_string(&mut rest)).await.expect("the server's end is not passed on").unwrap();
+    assert!(ports.into_iter().all(held), "all have time");
+    let ends = async { (half.read_to_string(&mut String::new()).await, talk.read_to_string(&mut rest).await) };
+    let (ended, heard) = timeout(PATIENCE, ends).await.expect("a connection stays half open");
+    assert_eq!((ended.unwrap(), heard.unwrap()), (0, 21));
+    assert_eq!(rest, "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n", "who still speaks may finish");
+    until("the platform lets go of all", || !ports.into_iter().any(held)).await;
+    // The ends of envd that are still somebody's: their peer is the server's port.
+    let inside = format!("awk '$3 ~ /:{port:04X}$/ && $10 != 0' /proc/net/tcp");
+    let gone = format!("until [ -z \"$({inside})\" ]; do sleep 0.02; done");
+    timeout(PATIENCE, sandbox.succeed(&gone)).await.expect("envd keeps what the platform has let go of");
+    drop((half, left, talk));
+}
+
+#[tokio::test]
+async fn a_connection_that_a_client_keeps_for_later_ends_when_it_is_not_used() {
+    let platform = Platform::start();
+    let mut client = TcpStream::connect(("127.0.0.1", platform.port())).await.unwrap();
+    let head = format!("GET /health HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n\r\n", platform.port());
+    client.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    timeout(PATIENCE, client.read_to_string(&mut answer)).await.expect("it is held for ever").unwrap();
+    assert!(answer.starts_with("HTTP/1.1 20") && !answer.to_lowercase().contains("connection: close"), "{answer}");
+}
+
+#[tokio::test]
+async fn a_client_that_says_nothing_is_asked_by_the_system_whether_it_is_still_there() {
+    let platform = Platform::start();
+    let client = TcpStream::connect(("127.0.0.1", platform.port())).await.unwrap();
+    let port = client.local_addr().unwrap().port();
+    // Which timer runs, 02 is the one of silence, and for how many hundredths of a second yet.
+    until("the timer of silence runs for a minute", || {
+        let row = connection(&platform, port);
+        let timer = row.as_ref().and_then(|row| row[5].split_once(':'));
+        timer.is_some_and(|(kind, left)| kind == "02" && u32::from_str_radix(left, 16).unwrap() <= 6_000)
+    })
+    .await;
 }

@@ -21,6 +21,7 @@ use super::hosts::Host;
 use super::keys::same;
 use super::platform::Platform;
 use super::sandbox::{Phase, Sandbox, Status};
+use crate::joined::join;
 use crate::received::Received;
 use axum::body::Body;
 use axum::response::Response;
@@ -42,8 +43,6 @@ const CONTROL_ROUTES: [&str; 7] = ["/init", "/freeze", "/unfreeze", "/collapse",
 const WITHOUT_CORS: [u16; 2] = [9000, 9001];
 /// How long envd may take to say that it is well.
 const HEALTH: Duration = Duration::from_secs(5);
-/// The buffer of each direction of a connection that has switched protocols, in bytes.
-const UPGRADED_BUFFER: usize = 64 * 1024;
 
 /// How the gateway reaches one sandbox.
 pub struct Route {
@@ -199,19 +198,18 @@ async fn forward(
     let switched: Option<HeaderValue> =
         if response.status() == StatusCode::SWITCHING_PROTOCOLS { headers::upgrade(response.headers()) } else { None };
     if let (Some(outside), true) = (outside, switched.is_some()) {
-        tokio::spawn(join(outside, hyper::upgrade::on(&mut response)));
+        tokio::spawn(carry(outside, hyper::upgrade::on(&mut response)));
     }
     headers::end_to_end(response.headers_mut(), switched);
     headers::outward(response.headers_mut(), &target.form, asked_private_network);
     Ok(response.map(Body::new))
 }
 
-/// Carries the bytes of a connection that has switched protocols, until both sides have ended it.
-async fn join(outside: OnUpgrade, inside: OnUpgrade) {
+/// Carries the bytes of a connection that has switched protocols.
+async fn carry(outside: OnUpgrade, inside: OnUpgrade) {
     let (Ok(outside), Ok(inside)) = tokio::join!(outside, inside) else { return };
-    let (mut outside, mut inside) = (TokioIo::new(outside), TokioIo::new(inside));
     // An error is the end of the connection like any other.
-    drop(tokio::io::copy_bidirectional_with_sizes(&mut outside, &mut inside, UPGRADED_BUFFER, UPGRADED_BUFFER).await);
+    drop(join(TokioIo::new(outside), TokioIo::new(inside)).await);
 }
 
 fn is_closed(error: &Error) -> bool {

@@ -14,7 +14,7 @@ export interface Upstream {
 }
 
 interface DenoLike {
-  upgradeWebSocket(request: Request, options: { protocol: string }): { socket: WebSocket; response: Response };
+  upgradeWebSocket(request: Request): { socket: WebSocket; response: Response };
 }
 
 interface BunServer {
@@ -79,7 +79,9 @@ async function inWorker({ url, headers }: Upstream, fetch: typeof globalThis.fet
 }
 
 function inDeno(request: Request, upstream: Upstream, deno: DenoLike): Response {
-  const { socket, response } = deno.upgradeWebSocket(request, { protocol: RELAY_PROTOCOL });
+  const { socket, response } = deno.upgradeWebSocket(request);
+  // As its option, Deno would refuse the protocol to clients that write no space behind the comma, as the npm package ws does.
+  response.headers.set("sec-websocket-protocol", RELAY_PROTOCOL);
   socket.binaryType = "arraybuffer";
   const pump = new Pump(socket, upstream);
   socket.addEventListener("message", ({ data }) => pump.send(data));

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { screenshot } from "../support/browser.ts";
 import { FIRST_USE_MS, prepareRuntime, runtimeDir } from "../support/runtime.ts";
 import { type Console, openConsole } from "./console.ts";
+import { ConsolePage } from "./console-page.ts";
 
 let shared: Console;
 let folder: string;
@@ -93,6 +94,40 @@ describe("the first use of code cells", { timeout: 120_000 }, () => {
       headers: { "x-api-key": shared.platform.info.apiKey },
     });
     expect(await status.json()).toMatchObject({ state: "ready" });
+  });
+
+  test("what cannot be told in parts is shown as going on", async () => {
+    const tab = await ConsolePage.open(shared.context, shared.url);
+    let detail = "Package 20 of 57: numpy";
+    // Only this page is told so: the platform has them.
+    await tab.page.setRequestInterception(true);
+    tab.page.on("request", (request) => {
+      const url = new URL(request.url());
+      if (url.pathname === "/code-cells") {
+        const status = { state: "making", detail, packages: 57, megabytes: 600, minutes: "1 to 4" };
+        return void request.respond({ status: 200, contentType: "application/json", body: JSON.stringify(status) });
+      }
+      // The sandbox waits for them.
+      if (request.method() === "POST" && url.pathname === "/sandboxes") return;
+      return void request.continue();
+    });
+    const told = async (text: string) => {
+      detail = text;
+      await tab.find("console-new-sandbox >>> .setup .detail", text);
+      return (await tab.find("console-new-sandbox >>> .setup progress")).evaluate((bar) => (bar as HTMLProgressElement).position);
+    };
+    await tab.click("button", "New sandbox");
+    await (await tab.find("console-new-sandbox >>> #template")).select("base");
+    await (await tab.find("console-new-sandbox >>> #template")).select("code-interpreter-v1");
+    await tab.find("console-new-sandbox >>> .setup progress");
+    await tab.click("console-new-sandbox >>> button", "Start");
+    expect(await told("Package 40 of 57: pandas")).toBeCloseTo((0.66 * 40) / 57);
+    expect(await told("Unpacking and compiling the packages")).toBeCloseTo(0.7);
+    expect(await told("Making the Python environment of agent-sandbox-server")).toBe(-1);
+    expect(await told("Package 1 of 2: websockets")).toBeCloseTo(0.33);
+    await tab.click("console-new-sandbox >>> button", "Cancel");
+    expect(tab.problems).toEqual([]);
+    await tab.page.close();
   });
 
   test("nothing went wrong in the page", () => {

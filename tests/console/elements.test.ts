@@ -16,7 +16,7 @@ const root = new URL("../../", import.meta.url).pathname;
 const json = (path: string) => JSON.parse(readFileSync(join(root, path), "utf8")) as Record<string, Record<string, string>>;
 
 const HTML = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Another app</title><link rel="icon" href="data:,">
-<body><h1>Another app</h1><main></main><script type="module" src="./app.ts"></script></body></html>`;
+<body style="text-align: center; letter-spacing: 2px; text-transform: uppercase"><h1>Another app</h1><main></main><script type="module" src="./app.ts"></script></body></html>`;
 
 // What it may be called and given is checked by TypeScript too.
 const APP = `import { Sandbox, type SandboxHandoff } from "agent-sandbox-web";
@@ -154,6 +154,13 @@ test("each element works alone on another app's page, and loads its engine only 
     await present("files");
     await page.find("sandbox-tree >>> .row", "hello.txt");
     expect(engines()).toEqual([]);
+    // How the page sets its own text is not how rows of files, code and terminals are set.
+    const row = await page.find("sandbox-tree >>> .row", "hello.txt");
+    const set = await row.evaluate((row) => {
+      const { textAlign, letterSpacing, textTransform } = getComputedStyle(row);
+      return [textAlign, letterSpacing, textTransform];
+    });
+    expect(set).toEqual(["start", "normal", "none"]);
     await page.click("sandbox-tree >>> .row", "hello.txt");
     await page.editorHas("for another app");
     expect(engines().join()).toContain("editor-engine");

@@ -133,6 +133,10 @@ describe("the life of a sandbox", { timeout: 120_000 }, () => {
     const { page } = used;
     await page.click("console-sandboxes >>> .item", id);
     await choose("Keep a snapshot");
+    // What the platform would refuse is said where it can be mended.
+    await page.fill("sandbox-dialog >>> input", "before lunch");
+    await page.click("sandbox-dialog >>> .buttons button", "Keep");
+    await page.find("sandbox-dialog >>> .problem", "Letters, digits, - and _");
     await page.answer("Keep", "before-lunch");
     await page.find(".notice", "is kept");
     await page.click('console-sandboxes >>> button[aria-label="Snapshots"]');

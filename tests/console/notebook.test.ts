@@ -165,6 +165,25 @@ describe("the notebook", { timeout: 240_000 }, () => {
     expect(await height()).toBeGreaterThan(3000);
   });
 
+  test("a figure with a table beside it is shown whole at once", async () => {
+    const { page, notebook } = used;
+    await notebook.run(
+      3,
+      "import matplotlib.pyplot as plt, pandas as pd\nplt.plot([1, 2])\nprint('drawn')\npd.DataFrame({'n': range(5)})",
+    );
+    await page.find(`${cell(3)} >>> sandbox-table`);
+    await page.until(
+      `window.deepQuery('${cell(3)} >>> img', "")[0]?.complete && window.deepQuery('${cell(3)} >>> img', "")[0].clientHeight > 400`,
+    );
+    // The height is measured in the frame after that of the picture.
+    await page.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    expect(await page.count(`${cell(3)} >>> button`, "Show all")).toBe(0);
+    const hidden = await (await page.find(`${cell(3)} >>> .scroll`)).evaluate(
+      (scroll) => scroll.scrollHeight - scroll.clientHeight,
+    );
+    expect(hidden).toBe(0);
+  });
+
   test("HTML and plotly run in a frame of another origin that has no way to the page", async () => {
     const { page, notebook, shared } = used;
     await notebook.run(3, "import plotly.graph_objects as go\ngo.Figure(go.Bar(y=[2, 1, 3])).show()");
@@ -324,9 +343,35 @@ describe("the notebook", { timeout: 240_000 }, () => {
     await page.find("sandbox-notebook >>> .state", "Saved as");
   });
 
-  test("a sandbox without an interpreter says so and leads to one that has it", async () => {
+  test("a sandbox from a snapshot is asked whether it has an interpreter, and says so", async () => {
+    const { page, notebook, connection } = used;
+    const { snapshotId } = await Sandbox.createSnapshot(await page.text("console-sandbox-bar >>> h2"), connection);
+    const { sandboxId } = await Sandbox.create(snapshotId, connection);
+    await page.click("console-sandboxes >>> .item", sandboxId);
+    await page.find("console-sandbox-bar >>> h2", sandboxId);
+    const asked = page.page.waitForResponse((response) => response.url().includes(`49999-${sandboxId}`));
+    await notebook.show();
+    expect((await asked).ok()).toBe(true);
+    await notebook.run(1, "print(6 * 7)");
+    await notebook.outputHas(1, "42");
+    expect(await page.count("sandbox-notebook >>> .unable")).toBe(0);
+  });
+
+  test("a sandbox from a snapshot without an interpreter says that it has none", async () => {
+    const { page, notebook, connection } = used;
+    const plain = await Sandbox.create("base", connection);
+    const { snapshotId } = await plain.createSnapshot();
+    const { sandboxId } = await Sandbox.create(snapshotId, connection);
+    await page.click("console-sandboxes >>> .item", sandboxId);
+    await page.find("console-sandbox-bar >>> h2", sandboxId);
+    await notebook.show();
+    await page.find("sandbox-notebook >>> .unable", "Code cells do not run in this sandbox");
+    await plain.kill();
+  });
+
+  test("a sandbox without an interpreter says so and leads to the notebook of one that has it", async () => {
     const { page, notebook } = used;
-    await page.createSandbox("base");
+    const plain = await page.createSandbox("base");
     await notebook.show();
     await page.find("sandbox-notebook >>> .unable button", "New sandbox with code cells");
     await notebook.start(1, "1 + 1");
@@ -335,7 +380,13 @@ describe("the notebook", { timeout: 240_000 }, () => {
     const chosen = await page.find("console-new-sandbox >>> #template");
     expect(await chosen.evaluate((select) => (select as HTMLSelectElement).value)).toBe("code-interpreter-v1");
     await screenshot(page.page, "notebook-no-interpreter");
-    await page.page.keyboard.press("Escape");
+    await page.click("console-new-sandbox >>> button", "Start");
+    await page.gone("console-new-sandbox >>> dialog");
+    await page.gone("console-sandbox-bar >>> h2", plain);
+    await page.find("sandbox-notebook >>> .toolbar");
+    expect(await page.count("sandbox-notebook >>> .unable")).toBe(0);
+    await notebook.run(1, "print(6 * 7)");
+    await notebook.outputHas(1, "42");
   });
 
   test("nothing went wrong in the page", () => {

@@ -1,7 +1,7 @@
 // Several tabs of one browser: another at the plain address, and a copy of one, take nothing from the tab that works.
 import { Sandbox } from "agent-sandbox-web";
 import { describe, expect, test } from "vitest";
-import { ConsolePage } from "./console-page.ts";
+import { ConsolePage, DESKTOP } from "./console-page.ts";
 import { useConsole } from "./use-console.ts";
 
 let id: string;
@@ -30,6 +30,21 @@ async function works(word: string): Promise<void> {
   await page.page.keyboard.type(`echo ${word}-$((40+2))\n`);
   await page.terminalHas(`${word}-42`);
 }
+
+describe("the room of the lower part", { timeout: 120_000 }, () => {
+  test("what is taken from it for a while is given back", async () => {
+    const { page } = used;
+    const height = async () => (await page.find("sandbox-console >>> .panel")).evaluate((panel) => panel.clientHeight);
+    await page.find("sandbox-console >>> .splitter").then((splitter) => splitter.focus());
+    const before = await height();
+    await page.page.keyboard.press("ArrowUp");
+    await expect.poll(height).toBe(before + 24);
+    await page.page.setViewport({ ...DESKTOP, height: 380 });
+    await expect.poll(height).toBeLessThan(before);
+    await page.page.setViewport(DESKTOP);
+    await expect.poll(height).toBe(before + 24);
+  });
+});
 
 describe("beside a tab that works", { timeout: 120_000 }, () => {
   test("one at the plain address shows the list and opens nothing; what it opens then is its own", async () => {

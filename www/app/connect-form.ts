@@ -130,7 +130,8 @@ export class ConsoleConnect extends LitElement {
           own && !this.known
             ? html`<p>
                 The address that the platform prints at its start opens the console already connected, once. After a restart it prints a new
-                one: <code>cargo xtask dev</code> or <code>agent-sandbox-local serve</code>.
+                one: <code>cargo xtask dev</code> or <code>agent-sandbox-local serve</code>. In another browser, or once that address is used
+                up, give the <code>apiKey</code> that is printed below it.
               </p>`
             : nothing
         }

@@ -241,7 +241,7 @@ export class ConsoleNewSandbox extends LitElement {
     }
     const done = progressOf(status);
     return html`<div class="setup">
-      <progress aria-label="Setting up code cells" max="1" .value=${done ?? nothing}></progress>
+      <progress aria-label="Setting up code cells" max="1" value=${done ?? nothing}></progress>
       <p class="hint" role="status">Setting up code cells: ${status.packages} Python packages, about ${status.megabytes} MB, usually
         ${status.minutes} minutes, once.</p>
       <p class="hint detail">${plainName(status.detail ?? "")}</p>

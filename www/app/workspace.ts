@@ -35,6 +35,8 @@ const DONE = "done";
 const MINUTE_MS = 60_000;
 const MOST_FORKS = 10;
 const SECOND_MS = 1000;
+/** What the platform that serves this page takes for the name of a snapshot; the id of one made here may be given again. */
+const SNAPSHOT_NAME = /^(?:(?:local\/)?[\w-]{1,128}(?::[\w.-]{1,128})?)?$/;
 
 /** The sandboxes of a platform: the list of them, and those that are open. */
 @customElement("console-workspace")
@@ -58,6 +60,8 @@ export class ConsoleWorkspace extends LitElement {
   @query("console-new-sandbox") private dialog!: ConsoleNewSandbox;
   @query("console-snapshots") private snapshots!: ConsoleSnapshots;
   @query("console-notices") private notices!: ConsoleNotices;
+  /** Whether the sandbox that is asked for is to run code cells. */
+  private forCells = false;
   private readonly deadlines = new Deadlines();
   private readonly portNotices = new PortNotices({
     show: (notice) => this.notices.show(notice),
@@ -90,7 +94,7 @@ export class ConsoleWorkspace extends LitElement {
         icon,
         run: () => void this.act(action, current?.id ?? ""),
       })),
-      { group: "Sandboxes", label: "New sandbox", icon: "add", run: () => this.dialog.open() },
+      { group: "Sandboxes", label: "New sandbox", icon: "add", run: () => this.start() },
       { group: "Sandboxes", label: "Snapshots", icon: "snapshot", run: () => this.snapshots.open() },
       ...(this.sandboxes ?? [])
         .filter(({ sandboxId }) => sandboxId !== current?.id)
@@ -140,7 +144,7 @@ export class ConsoleWorkspace extends LitElement {
     return html`
       <main class=${this.listing || !current ? "listing" : "working"}>
         <console-sandboxes .sandboxes=${this.sandboxes} .current=${current?.id ?? ""} ?unreachable=${this.unreachable}
-          @new-sandbox=${() => this.dialog.open()} @show-snapshots=${() => this.snapshots.open()}
+          @new-sandbox=${() => this.start()} @show-snapshots=${() => this.snapshots.open()}
           @open-sandbox=${(event: CustomEvent<string>) => this.show(event.detail)}
           @kill-sandbox=${(event: CustomEvent<string>) => this.act("kill", event.detail)}></console-sandboxes>
         <div class="work">
@@ -165,14 +169,14 @@ export class ConsoleWorkspace extends LitElement {
       <console-notices></console-notices>
       <console-new-sandbox .connection=${this.connection} @sandbox-created=${this.created}></console-new-sandbox>
       <console-snapshots .connection=${this.connection}
-        @use-snapshot=${(event: CustomEvent<string>) => this.dialog.open(event.detail)}></console-snapshots>
+        @use-snapshot=${(event: CustomEvent<string>) => this.start(event.detail)}></console-snapshots>
     `;
   }
 
   private renderConsole(opened: Opened) {
     return html`<sandbox-console data-sandbox=${opened.id} .sandbox=${opened.sandbox} ?ended=${opened.ended} ?paused=${opened.paused}
       ?hidden=${opened !== this.open.current} frame-url=${this.resultsUrl} storage-key=${WORK_KEY}
-      @need-template=${(event: CustomEvent<string>) => this.dialog.open(event.detail)} @need-sandbox=${() => this.dialog.open()}
+      @need-template=${(event: CustomEvent<string>) => this.startForCells(event.detail)} @need-sandbox=${() => this.start()}
       @need-resume=${() => this.act("resume", opened.id)}
       @ports-change=${(event: CustomEvent<PortChange>) => this.portNotices.tell(opened, event.detail)}></sandbox-console>`;
   }
@@ -182,7 +186,7 @@ export class ConsoleWorkspace extends LitElement {
       ${icon("terminal")}
       <h2>No sandbox is open</h2>
       <p>Choose one on the left, or start a new one: it takes a moment.</p>
-      <button class="button primary" @click=${() => this.dialog.open()}>${icon("add")}New sandbox</button>
+      <button class="button primary" @click=${() => this.start()}>${icon("add")}New sandbox</button>
     </div></div>`;
   }
 
@@ -213,7 +217,7 @@ export class ConsoleWorkspace extends LitElement {
       current.sandbox ? "What is still shown below can be read and copied." : "",
     );
     return html`<div class="panel"><sandbox-error .error=${error} ?calm=${current.killed}>
-      <button class="button primary" @click=${() => this.dialog.open()}>Start a new one</button>
+      <button class="button primary" @click=${() => this.start()}>Start a new one</button>
       <button class="button" @click=${() => this.leave(current)}>Close</button>
     </sandbox-error></div>`;
   }
@@ -249,10 +253,23 @@ export class ConsoleWorkspace extends LitElement {
     void this.open.open(id);
   }
 
-  private created(event: CustomEvent<Sandbox>) {
+  /** Asks what sandbox to start: of a template or snapshot, or of what was chosen last. */
+  private start(template?: string) {
+    this.forCells = false;
+    this.dialog.open(template);
+  }
+
+  /** Does so for somebody whose cells do not run in the shown one. */
+  private startForCells(template: string) {
+    this.start(template);
+    this.forCells = true;
+  }
+
+  private created({ detail: sandbox }: CustomEvent<Sandbox>) {
     this.listing = false;
     this.failure = undefined;
-    this.open.add(event.detail);
+    this.open.add(sandbox);
+    if (this.forCells) void this.updateComplete.then(() => this.consoleOf(sandbox.sandboxId)?.showNotebook());
     void this.store?.refresh();
   }
 
@@ -316,7 +333,12 @@ export class ConsoleWorkspace extends LitElement {
       title: "Keep a snapshot",
       text: `Other sandboxes can be started from it later, also when this one is gone.${this.own ? " It holds the files; what runs is not part of it." : ""}`,
       detail: id,
-      input: { label: "Name (may be left out)" },
+      input: {
+        label: "Name (may be left out)",
+        // Elsewhere the platform knows what it takes.
+        problem: (text) =>
+          !this.own || SNAPSHOT_NAME.test(text.trim()) ? undefined : "Letters, digits, - and _ alone, at most 128 of them.",
+      },
       action: "Keep",
     });
     if (name === undefined) return;

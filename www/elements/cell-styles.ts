@@ -1,4 +1,9 @@
-import { css } from "lit";
+import { css, unsafeCSS } from "lit";
+
+/** How high what a cell prints may be before it scrolls, in px. */
+export const TALL = 520;
+/** The same where results are among it: a figure of the usual size and a short table do not scroll. */
+export const TALL_WITH_RESULTS = 720;
 
 /** The look of `<sandbox-cell>`. */
 export const cellStyles = css`
@@ -68,9 +73,12 @@ export const cellStyles = css`
     border-top: 1px solid var(--sb-border);
   }
   .scroll {
-    max-height: 520px;
+    max-height: ${unsafeCSS(TALL)}px;
     overflow: auto;
     overflow-anchor: none;
+  }
+  .results .scroll {
+    max-height: ${unsafeCSS(TALL_WITH_RESULTS)}px;
   }
   .all .scroll {
     max-height: none;

@@ -3,7 +3,7 @@ import { html, LitElement, nothing, type PropertyValues } from "lit";
 import { property, query, state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
 import { OutputLines } from "./ansi.js";
-import { cellStyles } from "./cell-styles.js";
+import { cellStyles, TALL, TALL_WITH_RESULTS } from "./cell-styles.js";
 import { ExplainedError } from "./describe-error.js";
 import { element } from "./element.js";
 import { duration } from "./format.js";
@@ -155,7 +155,7 @@ export class SandboxCell extends LitElement {
   }
 
   private renderOutputs() {
-    return html`<div class="outputs ${this.all ? "all" : ""}" role="group" aria-label=${`Output of ${this.label}`}>
+    return html`<div class="outputs ${this.hasResults ? "results" : ""} ${this.all ? "all" : ""}" role="group" aria-label=${`Output of ${this.label}`}>
       <div class="scroll" tabindex=${this.tall && !this.all ? "0" : nothing} @scroll=${this.scrolled} @wheel=${{ handleEvent: this.wheeled, passive: true }}>
         <div class="content">
           ${repeat(
@@ -195,6 +195,10 @@ export class SandboxCell extends LitElement {
     this.keepTime();
     this.editor?.setLabel(`${this.cell.kind === "code" ? "Code" : "Text"} of cell ${this.place}`);
     if (changed.has("language")) void this.highlight();
+  }
+
+  private get hasResults(): boolean {
+    return this.cell.outputs.some(({ kind }) => kind === "result");
   }
 
   private get reading(): boolean {
@@ -256,7 +260,7 @@ export class SandboxCell extends LitElement {
   private measure() {
     const { scroller } = this;
     if (!scroller) return;
-    this.tall = (this.observed?.clientHeight ?? 0) > 520;
+    this.tall = (this.observed?.clientHeight ?? 0) > (this.hasResults ? TALL_WITH_RESULTS : TALL);
     this.followEnd();
   }
 

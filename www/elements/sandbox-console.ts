@@ -60,7 +60,10 @@ export class SandboxConsole extends LitElement {
   @state() private whole: ReadonlySet<View> = new Set(["notebook", "metrics"]);
   @state() private terminals: readonly number[] = [1];
   @state() private narrow = false;
+  /** How high the lower part is now. */
   @state() private panelHeight = 0;
+  /** How high it is where there is room for that; 0 until it is known. */
+  private wantedHeight = 0;
   @query("sandbox-files") private files!: SandboxFiles;
   private counter = 1;
   /** The view whose tab was last brought into sight. */
@@ -74,6 +77,11 @@ export class SandboxConsole extends LitElement {
     () => this.sandbox !== undefined && !this.ended && !this.paused && hasStreamsLeft(this.sandbox),
   );
   private readonly sizes = new ResizeObserver(([entry]) => this.measured(entry?.contentRect));
+
+  /** Shows the notebook. */
+  showNotebook(): void {
+    this.show("notebook");
+  }
 
   /** Shows the metrics, with the open ports. */
   showPorts(): void {
@@ -154,7 +162,8 @@ export class SandboxConsole extends LitElement {
     this.view = isView(kept?.view, this.terminals) ? kept.view : "command";
     if (kept) {
       this.whole = new Set(kept.whole?.filter((view) => isView(view, this.terminals)));
-      this.panelHeight = Number(kept.height) || 0;
+      this.wantedHeight = Number(kept.height) || 0;
+      this.fitPanel();
     }
     this.loaded = new Set();
     this.portPoller.reset();
@@ -326,7 +335,7 @@ export class SandboxConsole extends LitElement {
   private readonly keep = () => {
     if (this.storage === undefined || this.ended) return;
     const tabs = this.terminals.map((id) => ({ id, panes: this.terminal(id)?.keep() ?? [] }));
-    keepTerminals(this.storage, { tabs, view: this.view, whole: [...this.whole], height: this.panelHeight });
+    keepTerminals(this.storage, { tabs, view: this.view, whole: [...this.whole], height: this.wantedHeight });
   };
 
   private addTerminal() {
@@ -359,11 +368,19 @@ export class SandboxConsole extends LitElement {
     this.narrow = size.width < NARROW;
     // A row that got narrower may have lost the chosen tab from sight.
     void this.updateComplete.then(() => this.revealTab());
-    this.setPanelHeight(this.panelHeight || Math.round(size.height * 0.42));
+    this.wantedHeight ||= Math.round(size.height * 0.42);
+    this.fitPanel();
+  }
+
+  /** Takes less than what is wanted only for as long as there is no room, such as beside a message above. */
+  private fitPanel() {
+    this.panelHeight = Math.round(Math.max(90, Math.min(this.wantedHeight, this.clientHeight - 140)));
   }
 
   private setPanelHeight(height: number) {
-    this.panelHeight = Math.round(Math.max(90, Math.min(height, this.clientHeight - 140)));
+    this.wantedHeight = height;
+    this.fitPanel();
+    this.wantedHeight = this.panelHeight;
   }
 
   private drag(event: PointerEvent) {

@@ -1,4 +1,4 @@
-import type { Sandbox } from "agent-sandbox-web";
+import { CapabilityNotSupportedError, type Sandbox } from "agent-sandbox-web";
 import { html, LitElement, nothing, type PropertyValues } from "lit";
 import { property, query, state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
@@ -21,6 +21,8 @@ import "./sandbox-error.js";
 
 /** The template whose sandboxes have a code interpreter. */
 const CODE_CELLS = "code-interpreter-v1";
+/** The template whose sandboxes have none. */
+const PLAIN = "base";
 const LANGUAGES: Readonly<Record<string, string>> = {
   python: "Python",
   javascript: "JavaScript",
@@ -61,6 +63,10 @@ export class SandboxNotebook extends LitElement {
   @query("input[type=file]") private chooser!: HTMLInputElement;
   /** The file in the sandbox that it was opened from or saved to last. */
   @state() private file: NotebookFile | undefined;
+  /** The sandbox that was asked whether it has an interpreter. */
+  private asked: Sandbox | undefined;
+  /** The sandbox that said it has none. */
+  @state() private without: Sandbox | undefined;
   private runner: Runner | undefined;
   /** What its file says of it beside the language. */
   private metadata: NonNullable<NotebookContent["metadata"]> = {};
@@ -82,6 +88,7 @@ export class SandboxNotebook extends LitElement {
 
   protected override willUpdate(changed: PropertyValues<this>) {
     if (changed.has("sandbox")) this.begin();
+    void this.askForInterpreter();
     if (!changed.has("paused")) return;
     if (this.paused) this.runner?.pause();
     else if (changed.get("paused") === true) this.goOn();
@@ -119,14 +126,31 @@ export class SandboxNotebook extends LitElement {
     `;
   }
 
-  /** Whether the sandbox is not known to run code. */
+  /** Whether the sandbox is known to run no code. */
   private get unable(): boolean {
-    return this.sandbox !== undefined && !this.ended && !this.sandbox.capabilities.has("code");
+    return this.sandbox !== undefined && this.sandbox === this.without && !this.ended && !this.sandbox.capabilities.has("code");
+  }
+
+  /** Asks a sandbox whose template says nothing of an interpreter, such as one from a snapshot, whether it has one. Once, and none that stands still. */
+  private async askForInterpreter(): Promise<void> {
+    const { sandbox } = this;
+    if (!sandbox || sandbox === this.asked || this.paused || this.ended || sandbox.capabilities.has("code")) return;
+    this.asked = sandbox;
+    if (sandbox.toJSON().template === PLAIN) {
+      this.without = sandbox;
+      return;
+    }
+    try {
+      await sandbox.code.listContexts();
+    } catch (error) {
+      // What else may have gone wrong says nothing of the interpreter.
+      if (error instanceof CapabilityNotSupportedError) this.without = sandbox;
+    }
   }
 
   private renderUnable() {
     return html`<div class="unable" role="status">
-      <span><b>Code cells do not run in this sandbox.</b> They need a code interpreter, which its template does not have as far as is known.</span>
+      <span><b>Code cells do not run in this sandbox.</b> They need a code interpreter, which its template does not have.</span>
       <button class="button" @click=${() => this.dispatchEvent(new CustomEvent("need-template", { detail: CODE_CELLS, composed: true }))}>New sandbox with code cells</button>
     </div>`;
   }

@@ -6,6 +6,10 @@ export const base = css`
     box-sizing: border-box;
     font: var(--sb-size) / 1.45 var(--sb-font);
     color: var(--sb-text);
+    /* What pages often set for all of their text is not meant for lines of code and rows of files. */
+    letter-spacing: normal;
+    text-align: start;
+    text-transform: none;
   }
   :host([hidden]) {
     display: none !important;

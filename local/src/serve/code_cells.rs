@@ -185,11 +185,13 @@ impl CodeCells {
         if self.is_made().await {
             return;
         }
+        let folder = self.0.folder.display();
+        let program = std::env::current_exe().unwrap_or_else(|_| "agent-sandbox-local".into());
         tracing::info!(
-            "Code cells are not set up yet: the first sandbox of the template code-interpreter-v1 installs {} Python packages in {} \
-             (about {SIZE_MB} MB, usually {USUAL_MINUTES} minutes, once). To do it now: agent-sandbox-local prepare --runtime-dir DIR",
+            "Code cells are not set up yet: the first sandbox of the template code-interpreter-v1 installs {} Python packages in {folder} \
+             (about {SIZE_MB} MB, usually {USUAL_MINUTES} minutes, once). To do it now: {} prepare --runtime-dir {folder}",
             runtime::package_count(),
-            self.0.folder.display()
+            program.display()
         );
     }
 

@@ -1,6 +1,7 @@
 import { type ConnectionOptions, Sandbox, type SandboxCreateOptions } from "agent-sandbox-web";
 import { css, html, LitElement, nothing } from "lit";
 import { customElement, property, query, state } from "lit/decorators.js";
+import { live } from "lit/directives/live.js";
 import { ExplainedError } from "../elements/describe-error.js";
 import { icon } from "../elements/icons.js";
 import { plainName } from "../elements/names.js";
@@ -154,7 +155,7 @@ export class ConsoleNewSandbox extends LitElement {
         <form @submit=${this.submit}>
           <div class="part">
             <label for="template">Template</label>
-            <select id="template" class="field" name="template" 
+            <select id="template" class="field" name="template" .value=${live(this.template)}
               @change=${(event: Event) => this.choose((event.target as HTMLSelectElement).value)}>
               <option value="base" ?selected=${this.template === "base"}>base: a shell and files</option>
               <option value=${CODE_CELLS} ?selected=${this.template === CODE_CELLS}>${CODE_CELLS}: code cells too</option>

@@ -63,7 +63,7 @@ pub fn run(project: &Project, args: &Args) -> Result<()> {
     };
     key.keep(&ready.api_key)?;
     say(&format!(
-        "\nThe platform runs (isolation: {}); Ctrl-C stops it, and ends running sandboxes with their files; paused ones stay. Open the console:\n\n    {}\n\nFor other clients:\n\n    apiUrl      {}\n    sandboxUrl  {}\n    apiKey      {}\n",
+        "\nThe platform runs (isolation: {}); Ctrl-C stops it, and ends running sandboxes with their files; paused ones stay.\n\nOpen the console (the address connects one browser, once; another takes the apiKey):\n\n    {}\n\nFor code of your own, as README.md shows:\n\n    apiUrl      {}\n    sandboxUrl  {}\n    apiKey      {}\n",
         ready.isolation, ready.console_url, ready.api_url, ready.sandbox_url, ready.api_key
     ));
     if !args.no_open {

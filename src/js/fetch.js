@@ -2,7 +2,7 @@
 import { makeError } from "./errors.js";
 import { REFUSAL } from "./relay.js";
 import { log, retryAfterMs } from "./runtime.js";
-import { errorBody } from "./shape.js";
+import { errorBody, parsed } from "./shape.js";
 
 /** What is wanted of a good answer, by its number in Rust: the method of `Response` that reads it. The last one is the answer itself. */
 const READS = ["text", "arrayBuffer", "blob"];
@@ -32,7 +32,7 @@ class Exchange {
 
   /** The JSON of a text body; undefined when it is empty. */
   json() {
-    return parsed(this.body);
+    return answered(this.body);
   }
 
   header(name) {
@@ -132,7 +132,7 @@ export async function attempt(fetch, limits, want, head, body, flags, logger) {
 }
 
 /** The JSON of a body; undefined when it is empty. A page in its place comes from somewhere else, and is not quoted. */
-function parsed(text) {
+function answered(text) {
   const given = text.trim();
   if (given[0] === "<") {
     throw makeError(
@@ -142,7 +142,7 @@ function parsed(text) {
       {},
     );
   }
-  return given === "" ? undefined : JSON.parse(given);
+  return given === "" ? undefined : parsed(given);
 }
 
 /** Where a URL leads: what stands behind the host may hold a token. */

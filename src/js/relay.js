@@ -1,5 +1,6 @@
 // The page's side of a relay: it has no API key, and shows the relay session tokens for the ports of its sandboxes.
 import { makeError } from "./errors.js";
+import { parsed } from "./shape.js";
 
 /** How much of a token's life passes before another is asked for. */
 const RENEW = 0.8;
@@ -87,7 +88,7 @@ export class Relay {
       headers: { ...this.#headers, ...Object.fromEntries(traffic), "x-sandbox-relay": "1" },
     });
     if (!answer.ok) return { refusal: answer, until: 0 };
-    const { expiresInMs, ...session } = await answer.json();
+    const { expiresInMs, ...session } = parsed(await answer.text());
     return { ...session, until: Date.now() + expiresInMs * RENEW };
   }
 }

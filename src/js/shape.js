@@ -266,6 +266,15 @@ export function logEntries(wire) {
   }));
 }
 
+/** What a text holds as JSON. The runtime's own error would quote the text, which may hold a token. */
+export function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new SyntaxError("The answer is no JSON.");
+  }
+}
+
 /** The message of an error body, in the forms that platforms use; its code when that is a word. */
 export function errorBody(text) {
   try {
@@ -279,6 +288,7 @@ export function errorBody(text) {
     const gateway = body && "sandboxId" in body && ("port" in body ? "port" : body.state === "paused" ? "paused" : "sandbox");
     return { message, suggestion: body?.suggestion, code, fromGateway: gateway || undefined };
   } catch {
-    return {};
+    // A text is for people; JSON that broke off is not, and may hold a token.
+    return /^\s*[{[]/.test(text) ? { message: "" } : {};
   }
 }

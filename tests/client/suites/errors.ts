@@ -302,6 +302,23 @@ export const errors = suite("errors", (test) => {
     }
   });
 
+  test("an answer that is no JSON is quoted nowhere, since it may hold a token", async (context) => {
+    const { Sandbox, SandboxError } = context.sdk;
+    const broken = (status: number) => async () => new Response('{"token":#hush', { status });
+    const quiet = async (call: Promise<unknown>) => {
+      const error = await rejected(call, SandboxError);
+      assert.notInclude(shown(error), "hush");
+      return error;
+    };
+    for (const status of [200, 400, 403, 500]) await quiet(Sandbox.getInfo("i1", control(broken(status))));
+    const relayed = await Sandbox.attach({ sandboxId: "i1" }, { relay: "http://127.0.0.1:9/relay", fetch: broken(200) });
+    assert.instanceOf((await quiet(relayed.commands.run("x"))).cause, SyntaxError);
+    for (const status of [200, 403, 500]) {
+      const server = new context.sdk.ServerClient("http://127.0.0.1:9", { fetch: broken(status) });
+      await quiet(server.pty.list());
+    }
+  });
+
   test("no answer is told with the origin it did not come from, and the system's own word", async (context) => {
     // What Node's fetch fails with.
     const refused = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:9"), { code: "ECONNREFUSED" });

@@ -1,10 +1,9 @@
 /** This project's client beside the e2b SDK as readers of one command's output: each in a process of its own, or in a page. */
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
 import { expect } from "vitest";
 import { openBundle } from "../support/bundle.ts";
+import { inProcess } from "./process.ts";
 import type { Settings } from "./readers/settings.d.mts";
-import { bounded, holdBudget, measuring, rounds, STEP_MS, series, spread } from "./report.ts";
+import { bounded, holdBudget, measuring, rounds, series, spread } from "./report.ts";
 
 const READERS = ["agent-sandbox-web", "e2b"] as const;
 type ReaderName = (typeof READERS)[number];
@@ -30,17 +29,14 @@ export interface Comparison {
 type Measure = (reader: ReaderName) => Promise<Measurement>;
 
 /** So many readings, one after another in one new process. */
-export async function inNode(
+export function inNode(
   reader: ReaderName | "download" | "upload",
   command: string,
   settings: Settings,
   runs: number,
   memory = false,
 ): Promise<Measurement[]> {
-  const program = new URL("readers/node.mjs", import.meta.url).pathname;
-  const args = ["--expose-gc", program, reader, command, String(runs), String(memory), JSON.stringify(settings)];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 1 << 24, timeout: STEP_MS });
-  return JSON.parse(stdout) as Measurement[];
+  return inProcess("node.mjs", [reader, command, String(runs), String(memory), JSON.stringify(settings)], ["--expose-gc"]);
 }
 
 /** In Node, each reading in a process of its own whose first reading warms it up. */

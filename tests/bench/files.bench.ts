@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { type BundlePage, openBundle } from "../support/bundle.ts";
 import { type Platform, startPlatform } from "../support/platform.ts";
+import { inProcess } from "./process.ts";
 import type { Settings } from "./readers/settings.d.mts";
-import { type Calls, calls, keys, transfer, type Way } from "./readers/transfer.mjs";
+import { type Calls, type Keys, transfer, type Way } from "./readers/transfer.mjs";
 import { bounded, holdBudget, measuring, rounds, series, spread } from "./report.ts";
 import { sandboxFor } from "./sandbox.ts";
 
@@ -38,20 +39,24 @@ function within(what: string, ours: number[], theirs: number[], bound: number, s
 /** Megabytes a second of transfers that took so many seconds each. */
 const rate = (seconds: number[]) => `${spread(seconds.map((each) => BYTES / 1e6 / each))} MB/s`;
 
+/** Small calls or keys in a process of their own. */
+const small = <T>(what: "calls" | "keys", times: number) =>
+  inProcess<T>("small.mjs", [what, String(times), JSON.stringify(settings)]);
+
 const inPage = () => ({ ...settings, sandboxUrl: platform.info.sandboxHostUrl });
 
 const places = [
   {
     place: `Node ${process.versions.node.split(".")[0]}`,
     move: (how: Way) => transfer(how, settings, "/tmp/file", BYTES),
-    call: () => calls(settings, CALLS),
-    type: () => keys(settings, KEYS),
+    call: () => small<Calls>("calls", CALLS),
+    type: () => small<Keys>("keys", KEYS),
   },
   {
     place: "Chromium",
     move: (how: Way) => chromium.call<number>("transfer", how, inPage(), "/tmp/file", BYTES),
     call: () => chromium.call<Calls>("calls", inPage(), CALLS),
-    type: () => chromium.call<{ took: number[]; inOrder: boolean }>("keys", inPage(), KEYS),
+    type: () => chromium.call<Keys>("keys", inPage(), KEYS),
   },
 ];
 

@@ -9,5 +9,10 @@ export interface Calls {
   readonly plain: number[];
   readonly client: number[];
 }
+/** Milliseconds from each key to its echo, and whether as many keys at once came back in order. */
+export interface Keys {
+  readonly took: number[];
+  readonly inOrder: boolean;
+}
 export function calls(settings: Settings, times: number): Promise<Calls>;
-export function keys(settings: Settings, times: number): Promise<{ took: number[]; inOrder: boolean }>;
+export function keys(settings: Settings, times: number): Promise<Keys>;

@@ -243,8 +243,9 @@ async fn healthy(target: &Target, limits: &Limits) -> Result<()> {
         };
         match (limits.sleep(HEALTH_PAUSE).await, silence) {
             (Ok(()), _) => {}
-            // What ran out is the wait for something that nobody answers for, and not the time of an answer.
-            (Err(_), Some(fault)) if limits.left() <= 0.0 => return Err(fault),
+            // What ran out is the wait for something that nobody answers for, and not the time of an answer. The error says so and not the
+            // clock: a timer may be early.
+            (Err(Fault::Thrown(error)), Some(fault)) if get(&error, "code") == "E5002" => return Err(fault),
             (Err(fault), _) => return Err(fault),
         }
     }

@@ -17,6 +17,7 @@ use crate::transport::json::get;
 use crate::transport::limits::Limits;
 use crate::transport::runtime::reach_suggestion;
 use js_sys::{Object, Promise};
+use std::cell::Cell;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -34,10 +35,15 @@ pub struct Target {
     /// What waits to be typed into its processes.
     pub inputs: Inputs,
     envd_url: String,
+    /// Whether a call to it has worked.
+    reached: Cell<bool>,
 }
 
 /// Work under way, in a form of which there is one for each kind of result.
 pub type Work<T> = Pin<Box<dyn Future<Output = Result<T>>>>;
+
+/// What to do when the sandbox runs all the same.
+const AGAIN: &str = "Try again; of what was being written or sent, a part may have arrived.";
 
 /// How long the control plane is asked why a sandbox did not answer, in ms.
 pub const WHY_TIMEOUT: f64 = 5_000.0;
@@ -48,7 +54,17 @@ impl Target {
         let sandbox_url = client.sandbox_url.clone().or(url).unwrap_or_else(|| client.default_sandbox_url());
         let envd_url = routing::url(&sandbox_url, &id, ENVD_PORT);
         let [envd_token, traffic_token, envd_version] = tokens;
-        Self { client, id, sandbox_url, envd_token, traffic_token, envd_version, inputs: Inputs::default(), envd_url }
+        Self {
+            client,
+            id,
+            sandbox_url,
+            envd_token,
+            traffic_token,
+            envd_version,
+            inputs: Inputs::default(),
+            envd_url,
+            reached: Cell::default(),
+        }
     }
 
     /// A sandbox that a control plane describes.
@@ -159,7 +175,10 @@ impl Target {
         let target = self.clone();
         boxed_promise(Box::pin(async move {
             match work.await {
-                Ok(value) => Ok(value),
+                Ok(value) => {
+                    target.reached.set(true);
+                    Ok(value)
+                }
                 Err(fault) => Err(target.explain(fault).await.into()),
             }
         }))
@@ -194,6 +213,13 @@ impl Target {
                 self.unreachable(" runs, but its envd does not answer.", suggestion, &cause)
             }
             Some("running") if begun => fault.into_js(),
+            Some("running") if gateway == Some(Gateway::Paused) => {
+                self.unreachable(" was paused meanwhile, and runs again.", AGAIN, &cause)
+            }
+            // It can be reached from here, and could not just now.
+            Some("running") if gateway.is_none() && self.reached.get() => {
+                self.unreachable(&[" runs, but the connection broke before it answered.", &silence].concat(), AGAIN, &cause)
+            }
             Some("running") => {
                 self.unreachable(&[" runs, but cannot be reached from here.", &silence].concat(), &reach(true), &cause)
             }

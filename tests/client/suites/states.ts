@@ -34,6 +34,31 @@ export const states = suite("states", (test) => {
     }
   });
 
+  test("a call that a short pause or a lost connection cut is told as that where the sandbox runs again", async (context) => {
+    let answer = (): Response => {
+      throw new TypeError("lost");
+    };
+    const { sandbox } = await fakeSandbox(
+      context,
+      ({ method }) => (method === "GET" ? Response.json({ sandboxID: "itest", state: "running" }) : answer()),
+      { apiUrl: "https://api.test", apiKey: SECRETS.apiKey, validateApiKey: false },
+    );
+    // Starting is not repeated.
+    const cut = async (words: RegExp) => {
+      const { message, suggestion } = await rejected(sandbox.commands.run("x"), context.sdk.UnreachableError, "E5004");
+      assert.match(message, words);
+      return suggestion;
+    };
+    assert.notMatch(await cut(/runs, but cannot be reached from here/), /Try again/);
+    const lost = answer;
+    answer = () => Response.json({});
+    await sandbox.files.exists("x");
+    answer = lost;
+    assert.match(await cut(/runs, but the connection broke before it answered/), /Try again; .* a part may have arrived/);
+    answer = () => Response.json({ sandboxId: "itest", state: "paused", message: "paused" }, { status: 502 });
+    assert.match(await cut(/was paused meanwhile, and runs again/), /Try again/);
+  });
+
   test("[platform] a sandbox is paused, seen as that, and goes on where it was", async (context) => {
     const { Sandbox } = context.sdk;
     await withSandbox(context, async (sandbox) => {

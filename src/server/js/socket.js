@@ -10,7 +10,7 @@ const CLOSE_WAIT = 2000;
 const OPEN = 1;
 
 /** Which terminal a URL names. */
-const SESSION = /(?<=session_id=)[^&]*/;
+const SESSION = /session_id=[^&]*/;
 
 /**
  * Opens a socket; undefined where there is no constructor, null when it could not be made. Runtimes on servers send headers with it,
@@ -21,7 +21,7 @@ export function openSocket(own, url, headers, token, protocols, onText, onClose)
   if (Socket === undefined) return undefined;
   const open = (whole, ...more) => {
     const make = (to) => new Socket(to, ...more);
-    return new Connection(make(whole), () => make(whole.replace(SESSION, "-")), onText, onClose);
+    return new Connection(make(whole), () => make(whole.replace(SESSION, "session_id=-")), onText, onClose);
   };
   if (!protocols && runtimeKind() === SERVER_RUNTIME && Object.keys(headers).length > 0) {
     try {
